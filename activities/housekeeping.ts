@@ -1,19 +1,19 @@
-import { readClock } from '../db/frame/clock.ts';
+import { readClock } from '../db/common/clock.ts';
 import { checkLedgerSince } from '../db/ledger/check.ts';
 import { sweepFeesOnce } from '../db/ledger/sweeps/fee-sweeps.ts';
 import { checkpointSystemAccounts } from '../db/ledger/system-account-checkpoints.ts';
 import { countOpenBreaks } from '../db/reconciliation/statements.ts';
-import { endsSoon } from '../domain/frame/time/calendars.ts';
-import { dateInUtc } from '../domain/frame/time/dates.ts';
+import { endsSoon } from '../domain/common/time/calendars.ts';
+import { dateInUtc } from '../domain/common/time/dates.ts';
 import { latestFeeSweepDay } from '../domain/ledger/fee-sweeps.ts';
-import type { ActivityDependencies } from './frame/dependencies.ts';
-import { whileHeartbeating } from './frame/heartbeats.ts';
-import { retentionActivities } from './frame/retention.ts';
+import type { ActivityDependencies } from './common/dependencies.ts';
+import { whileHeartbeating } from './common/heartbeats.ts';
+import { retentionActivities } from './common/retention.ts';
 import { compareStatements } from './reconciliation/reconciliation.ts';
 
 export type HousekeepingActivities = ReturnType<typeof housekeepingActivities>;
 
-/** Each returns `ok`, or a code to follow up; the log has the details. */
+/** Each task returns `ok`, or a code to follow up; the log has the details. */
 export function housekeepingActivities(dependencies: ActivityDependencies) {
   const { database, configuration, providers, logger } = dependencies;
   return {
@@ -25,7 +25,7 @@ export function housekeepingActivities(dependencies: ActivityDependencies) {
       if (violations === null) return 'under-way-elsewhere';
       if (violations.length === 0) return 'ok';
       const rules = [...new Set(violations.map(({ rule }) => rule))];
-      logger.error({ violations: violations.length, rules }, 'the ledger does not hold: run ledger:check');
+      logger.error({ violations: violations.length, rules }, 'the ledger check found violations: run ledger:check');
       return 'ledger-violated';
     },
 
@@ -44,7 +44,7 @@ export function housekeepingActivities(dependencies: ActivityDependencies) {
       return 'ok';
     },
 
-    /** Sweeps once a day, from the configured time on. Fees of a day without a worker go into the next sweep. */
+    /** Sweeps once a day, at or after the configured time. Fees of a day without a worker go into the next sweep. */
     async sweepFees(): Promise<string> {
       const day = latestFeeSweepDay(await readClock(database.reader), configuration.feeSweepTime);
       const swept = await database.transaction((tx) => sweepFeesOnce(tx, day));
@@ -52,7 +52,7 @@ export function housekeepingActivities(dependencies: ActivityDependencies) {
       return 'ok';
     },
 
-    /** Whether the next dates of a calendar should have been published; `watchCalendars` logs which, once a day. */
+    /** Reports a calendar that ends soon; `watchCalendars` logs which one, once a day. */
     async checkCalendars(): Promise<string> {
       const today = dateInUtc(await readClock(database.reader));
       const isNear = [...configuration.calendars.current.values()].some((calendar) => endsSoon(calendar, today));

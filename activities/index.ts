@@ -1,10 +1,10 @@
-import { TASK_QUEUES } from '../workflows/frame/messages.ts';
+import { TASK_QUEUES } from '../workflows/common/messages.ts';
 import { accountProviderCalls, accountTransitions } from './accounts/activities.ts';
+import type { ActivityDependencies } from './common/dependencies.ts';
+import { redactFailures } from './common/failures.ts';
+import { openWorkReads } from './common/open-work.ts';
 import { complianceReviews, complianceTransitions } from './compliance/activities.ts';
 import type { NameLists } from './compliance/name-lists.ts';
-import type { ActivityDependencies } from './frame/dependencies.ts';
-import { redactFailures } from './frame/failures.ts';
-import { openWorkReads } from './frame/open-work.ts';
 import { housekeepingActivities } from './housekeeping.ts';
 import { incomingTransferProviderCalls, incomingTransferTransitions } from './incoming-transfers/activities.ts';
 import { consentTransitions } from './open-banking/activities.ts';
@@ -14,8 +14,9 @@ import { signUpMail, signUpTransitions } from './users/activities.ts';
 import { webhookDeliveryActivities } from './webhooks/activities.ts';
 
 /**
- * Every activity, by task queue. Separate queues keep slow providers from delaying what workflows record, and slow subscribers and
- * mail servers from delaying payments. Providers share a queue: a slow one delays the others' payments, and more workers help.
+ * Every activity, by task queue. Separate queues keep slow providers from delaying the transitions of workflows, and slow
+ * subscribers and mail servers from delaying payments. Providers share a queue: a slow one delays the payments of the others
+ * until there are more workers.
  */
 export function activitiesByTaskQueue(dependencies: ActivityDependencies, nameLists: NameLists) {
   const { logger } = dependencies;

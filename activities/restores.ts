@@ -1,15 +1,16 @@
-import type { Initiator } from '../db/frame/audit-entries.ts';
+import type { Initiator } from '../db/common/audit-entries.ts';
 import { releaseHeldTransfer } from '../db/incoming-transfers/holds.ts';
 import { adoptReturn } from '../db/incoming-transfers/incoming-transfers.ts';
 import { receivePayment } from '../db/incoming-transfers/provisioned-account-credits.ts';
 import { adoptPayment } from '../db/outgoing-transfers/outgoing-transfers.ts';
 import { findArrival, listHeldByProvider, listUnsettledPayments } from '../db/providers/restores.ts';
-import { listCurrencies, type Position, readStandings } from '../db/reconciliation/statements.ts';
-import { DomainError } from '../domain/frame/errors.ts';
-import { asId, type IncomingTransferId, isUuid, type OutgoingTransferId } from '../domain/frame/ids.ts';
-import { CURRENCIES } from '../domain/frame/money.ts';
+import type { Position } from '../db/reconciliation/schema.ts';
+import { listCurrencies, readStandings } from '../db/reconciliation/statements.ts';
+import { DomainError } from '../domain/common/errors.ts';
+import { asId, type IncomingTransferId, isUuid, type OutgoingTransferId } from '../domain/common/ids.ts';
+import { CURRENCIES } from '../domain/common/money.ts';
 import { findOffer } from '../domain/providers/providers.ts';
-import type { ActivityDependencies } from './frame/dependencies.ts';
+import type { ActivityDependencies } from './common/dependencies.ts';
 import { reportOf } from './outgoing-transfers/activities.ts';
 import type { Provider } from './providers/port.ts';
 import { type ReportedPayments, readStatement } from './reconciliation/reconciliation.ts';
@@ -21,10 +22,10 @@ type Dependencies = Pick<ActivityDependencies, 'database' | 'providers' | 'confi
 
 const PAGE = 500;
 
-export interface CaughtUp {
-  /** Payments in, received again through the usual path. */
+export interface CatchUpResult {
+  /** Incoming payments, received again through the usual path. */
   readonly received: number;
-  /** Payments out that had got further at the provider than in our rows. */
+  /** Outgoing payments that had progressed further at the provider than in our rows. */
   readonly adopted: number;
 }
 
@@ -36,12 +37,14 @@ export interface CaughtUp {
 export async function catchUpWithProviders(
   dependencies: Dependencies,
   { from, to }: { readonly from: Date; readonly to: Date },
-): Promise<CaughtUp> {
+): Promise<CatchUpResult> {
   let received = 0;
   let adopted = 0;
   for (const [code, provider] of dependencies.providers) {
     const paidOut = new Set<string>();
-    for (const currency of await currenciesOf(dependencies, code)) {
+    // A bank with files tells nothing when it is asked: what its files have told is in Postgres, or with the bank.
+    const isAsked = !dependencies.configuration.fileExchanges.has(code);
+    for (const currency of isAsked ? await currenciesOf(dependencies, code) : []) {
       const { reported } = await readStatement(provider, { currency, from, to }, {});
       received += await receiveAgain(dependencies, provider, { provider: code, currency }, reported);
       for (const { key } of reported.values()) if (key.direction === 'out') paidOut.add(key.reference);
@@ -100,7 +103,7 @@ async function releaseAgain({ database }: Dependencies, provider: Provider, code
 }
 
 /**
- * The provider returned the money in the lost window, under the id of a row that is gone. It must not return it
+ * The provider returned the money in the lost window, under the id of a row that no longer exists. It must not return it
  * twice.
  */
 async function settleReturn(

@@ -2,12 +2,12 @@ import { Client, type Connection, ScheduleAlreadyRunning } from '@temporalio/cli
 import proto from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { SEARCH_ATTRIBUTES, TASK_QUEUES } from '../workflows/frame/messages.ts';
+import { SEARCH_ATTRIBUTES, TASK_QUEUES } from '../workflows/common/messages.ts';
 
-/** A running one is not joined by another, and after an outage one run is enough: each does all that is due. */
+/** Runs never overlap, and one run after an outage is enough: each does all that is due. */
 const SCHEDULES = [
   { name: 'housekeeping', every: '10 minutes', summary: 'Upkeep of the service' },
-  // The first run after midnight (UTC) compares the day that has ended. The others find nothing due, unless a provider was away.
+  // The first run after midnight (UTC) compares the day that has ended. Later runs find nothing due, unless a provider was unavailable.
   {
     name: 'reconciliation',
     every: '1 hour',
@@ -21,7 +21,7 @@ export const PREPARE_INTERVAL_MS = 20_000;
 
 /**
  * Creates what the first workflow needs. Safe to repeat, also by several workers at once. On hosted Temporal, operators may
- * have to do it (docs/operations.md): returns what this connection is not permitted to create, whether or not it exists.
+ * have to do it (docs/reference/deployment.md): returns what this connection is not permitted to create, whether or not it exists.
  */
 export async function prepareNamespace(
   connection: NativeConnection | Connection,
@@ -36,7 +36,7 @@ export async function prepareNamespace(
   return reserved;
 }
 
-/** Prepares the namespace at each call. Warns of what it is not permitted to create, once for the same. */
+/** Prepares the namespace at each call. Warns once about the same missing permissions. */
 export function namespacePreparation(
   connection: NativeConnection | Connection,
   namespace: string,
@@ -77,14 +77,14 @@ async function registerSearchAttributes(connection: NativeConnection | Connectio
     const searchAttributes = Object.fromEntries(missing.map((name) => [name, type]));
     await operatorService.addSearchAttributes({ namespace, searchAttributes });
   } catch (error) {
-    // Another worker was faster.
+    // Another worker was first.
     if (statusOf(error) !== ALREADY_EXISTS) throw error;
   }
 }
 
 const ALREADY_EXISTS = 6;
 
-/** The gRPC status of a failed call, also where a client has wrapped it. */
+/** The gRPC status of a failed call, even if a client has wrapped it. */
 function statusOf(error: unknown): unknown {
   if (!(error instanceof Error)) return undefined;
   return 'code' in error ? error.code : statusOf(error.cause);

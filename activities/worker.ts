@@ -1,12 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NativeConnection, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
 import type { Configuration } from '../config/configuration.ts';
-import type { TemporalSettings } from '../config/temporal.ts';
-import { TASK_QUEUES } from '../workflows/frame/messages.ts';
+import type { TemporalSettings, WorkerVersion } from '../config/temporal.ts';
+import { tracing } from '../config/tracing/tracing.ts';
+import { TASK_QUEUES, TRACE_HEADER } from '../workflows/common/messages.ts';
+import type { ActivityDependencies } from './common/dependencies.ts';
+import { tracedWorker } from './common/traces.ts';
 import { NameLists } from './compliance/name-lists.ts';
-import type { ActivityDependencies } from './frame/dependencies.ts';
 import { activitiesByTaskQueue } from './index.ts';
+import { LAG_INTERVAL_MS, measureTaskQueues } from './task-queue-lag.ts';
 import { namespacePreparation, PREPARE_INTERVAL_MS } from './temporal-namespace.ts';
+import { AFTER_DRAIN, type TaskQueue, WORKER_DEFAULTS, type WorkerSettings } from './worker-settings.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
 const CONNECT_PAUSE_MS_MIN = 500;
@@ -14,14 +18,14 @@ const CONNECT_PAUSE_MS_MAX = 5_000;
 
 const NAME_LISTS_INTERVAL_MS = 60_000;
 
-/** Running activities may finish within the first; then they are cancelled, and abandoned after the second. */
-const SHUTDOWN = { shutdownGraceTime: '5 seconds', shutdownForceTime: '15 seconds' } as const;
-
 export interface WorkersOptions {
   readonly temporal: TemporalSettings;
   readonly dependencies: ActivityDependencies;
   readonly pools: Configuration['pools'];
-  /** The code of the workflows; this release's unless given. */
+  /** Null, the default: Temporal does not tell this release's workers from others. */
+  readonly version?: WorkerVersion | null | undefined;
+  readonly settings?: WorkerSettings;
+  /** The workflow code; by default that of this release. */
   readonly bundle?: WorkflowBundleOption | undefined;
 }
 
@@ -32,13 +36,15 @@ interface RunOptions extends WorkersOptions {
 export interface RunningWorkers {
   /** Resolves once all workers poll; never rejects. */
   readonly ready: Promise<void>;
+  /** False while Temporal is away. */
+  isPolling(): boolean;
   /** Drains, and resolves when nothing is running. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs the workers of the three task queues until stopped: connects when Temporal is available, and starts over when
- * a worker fails.
+ * Runs a worker for each task queue until stopped: connects when Temporal is available, and reconnects when a worker
+ * fails.
  */
 export function startWorkers(options: WorkersOptions): RunningWorkers {
   const { logger, configuration } = options.dependencies;
@@ -49,19 +55,24 @@ export function startWorkers(options: WorkersOptions): RunningWorkers {
     markReady = resolve;
   });
 
+  let isPolling = false;
+
   async function run(): Promise<void> {
     let pauseMs = CONNECT_PAUSE_MS_MIN;
     while (!stopping.signal.aborted) {
       try {
         await runOnce({ ...options, nameLists }, stopping.signal, () => {
           pauseMs = CONNECT_PAUSE_MS_MIN;
+          isPolling = true;
           markReady();
+        }).finally(() => {
+          isPolling = false;
         });
       } catch (error) {
         if (stopping.signal.aborted) break;
         logger.warn(
           { address: options.temporal.address, reason: reasonOf(error) },
-          'no work from Temporal; trying again',
+          'the workers stopped receiving tasks from Temporal; reconnecting',
         );
       }
       await sleep(pauseMs * (0.5 + Math.random() / 2), undefined, { signal: stopping.signal }).catch(() => {});
@@ -71,13 +82,14 @@ export function startWorkers(options: WorkersOptions): RunningWorkers {
   }
 
   const running = run();
-  // A judgement reads a changed list anyway; this tells operators of a broken one before a transfer needs it.
-  const looking = setInterval(() => void nameLists.refreshAll(), NAME_LISTS_INTERVAL_MS);
+  // A screening reads a changed list anyway; this reports a broken one before a transfer needs it.
+  const refreshing = setInterval(() => void nameLists.refreshAll(), NAME_LISTS_INTERVAL_MS);
   void nameLists.refreshAll();
   return {
     ready,
+    isPolling: () => isPolling && !stopping.signal.aborted,
     stop: async () => {
-      clearInterval(looking);
+      clearInterval(refreshing);
       stopping.abort();
       await running;
     },
@@ -106,6 +118,9 @@ async function runOnce(options: RunOptions, signal: AbortSignal, onPolling: () =
         dependencies.logger.warn({ reason: reasonOf(error) }, 'Temporal’s namespace could not be prepared again');
       });
     }, PREPARE_INTERVAL_MS);
+    const measure = () => void measureTaskQueues(connection, temporal.namespace);
+    const measuring = setInterval(measure, LAG_INTERVAL_MS);
+    measure();
     const runs = workers.map((worker) => worker.run());
     if (signal.aborted) shutDown();
     else onPolling();
@@ -113,6 +128,7 @@ async function runOnce(options: RunOptions, signal: AbortSignal, onPolling: () =
       await Promise.race([Promise.all(runs), ...runs]);
     } finally {
       clearInterval(preparing);
+      clearInterval(measuring);
       shutDown();
       await Promise.allSettled(runs);
       signal.removeEventListener('abort', shutDown);
@@ -125,13 +141,22 @@ async function runOnce(options: RunOptions, signal: AbortSignal, onPolling: () =
 }
 
 async function createWorkers(options: RunOptions, connection: NativeConnection): Promise<Worker[]> {
-  const { pools, temporal, dependencies, nameLists } = options;
+  const { pools, temporal, dependencies, nameLists, settings = WORKER_DEFAULTS } = options;
   const activities = activitiesByTaskQueue(dependencies, nameLists);
-  const shared = { connection, namespace: temporal.namespace, ...SHUTDOWN };
-  const workflows: WorkerOptions = {
+  const traces = tracing();
+  const traced = traces === null ? {} : await tracedWorker(traces, TRACE_HEADER);
+  const shared = {
+    connection,
+    namespace: temporal.namespace,
+    shutdownGraceTime: `${settings.drainSeconds} seconds`,
+    shutdownForceTime: `${settings.drainSeconds + AFTER_DRAIN.cancelSeconds} seconds`,
+    ...traced,
+    ...versioned(options.version),
+  } as const;
+  const workflows = async (): Promise<WorkerOptions> => ({
     ...shared,
     taskQueue: TASK_QUEUES.workflows,
-    workflowBundle: options.bundle ?? (await workflowBundle()),
+    workflowBundle: options.bundle ?? (await workflowBundle(traces === null ? 'untraced' : 'traced')),
     activities: activities[TASK_QUEUES.workflows],
     enableNonLocalActivities: false,
     maxCachedWorkflows: pools.cachedWorkflows,
@@ -139,22 +164,32 @@ async function createWorkers(options: RunOptions, connection: NativeConnection):
     maxConcurrentLocalActivityExecutions: pools.workflowTasks,
     // How long cached workflows wait for a killed worker.
     stickyQueueScheduleToStartTimeout: '5 seconds',
-  };
-  const providers: WorkerOptions = {
+  });
+  const ofActivities = (taskQueue: 'providers' | 'webhooks', atOnce: number): WorkerOptions => ({
     ...shared,
-    taskQueue: TASK_QUEUES.providers,
-    activities: activities[TASK_QUEUES.providers],
-    maxConcurrentActivityTaskExecutions: pools.providerActivities,
-  };
-  const webhooks: WorkerOptions = {
-    ...shared,
-    taskQueue: TASK_QUEUES.webhooks,
-    activities: activities[TASK_QUEUES.webhooks],
-    maxConcurrentActivityTaskExecutions: pools.webhookActivities,
+    taskQueue,
+    activities: activities[taskQueue],
+    maxConcurrentActivityTaskExecutions: atOnce,
+  });
+  const optionsOf: Readonly<Record<TaskQueue, () => WorkerOptions | Promise<WorkerOptions>>> = {
+    workflows,
+    providers: () => ofActivities(TASK_QUEUES.providers, pools.providerActivities),
+    webhooks: () => ofActivities(TASK_QUEUES.webhooks, pools.webhookActivities),
   };
   const workers: Worker[] = [];
-  for (const worker of [workflows, providers, webhooks]) workers.push(await Worker.create(worker));
+  for (const taskQueue of settings.taskQueues) workers.push(await Worker.create(await optionsOf[taskQueue]()));
   return workers;
+}
+
+/**
+ * Every run goes on with the release that is current in Temporal, as a row may wait for years and no release's workers stay that long.
+ * So workflow code replays what the release before began, with and without versions (docs/upgrade.md).
+ */
+function versioned(version: WorkersOptions['version']): Pick<WorkerOptions, 'workerDeploymentOptions'> {
+  if (version == null) return {};
+  return {
+    workerDeploymentOptions: { useWorkerVersioning: true, version, defaultVersioningBehavior: 'AUTO_UPGRADE' },
+  };
 }
 
 function reasonOf(error: unknown): string {

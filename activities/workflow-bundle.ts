@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';
+import { traceModules } from './common/traces.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const CACHE_DIRECTORY = join(ROOT, 'node_modules', '.cache', 'workflow-bundles');
@@ -13,14 +14,15 @@ const SOURCES = ['workflows', 'domain'];
 
 /**
  * Bundles the workflows for the worker's sandbox. Bundling takes a second or two, so it is cached by the state of the
- * sources, or done in memory if the cache is not writable.
+ * sources, or done in memory if the cache is not writable. Both kinds replay each other's histories.
  */
-export async function workflowBundle(): Promise<WorkflowBundleOption> {
-  const path = join(CACHE_DIRECTORY, `${sourcesHash()}.js`);
+export async function workflowBundle(traces: 'traced' | 'untraced' = 'untraced'): Promise<WorkflowBundleOption> {
+  const path = join(CACHE_DIRECTORY, `${sourcesHash()}-${traces}.js`);
   if (existsSync(path)) return { codePath: path };
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(ROOT, 'workflows', 'index.ts'),
-    payloadConverterPath: join(ROOT, 'workflows', 'frame', 'payload-converter.ts'),
+    payloadConverterPath: join(ROOT, 'workflows', 'common', 'payload-converter.ts'),
+    workflowInterceptorModules: traces === 'traced' ? traceModules() : [],
     logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error },
   });
   try {

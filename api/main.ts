@@ -1,29 +1,32 @@
 import { type Logger, pino } from 'pino';
-import { createDirectories } from '../activities/providers/directories.ts';
+import { createDirectories } from '../activities/providers/directories/directories.ts';
 import { createProviders } from '../activities/providers/providers.ts';
 import { watchCalendars } from '../config/calendars/calendar-watch.ts';
 import { type Configuration, loadConfiguration } from '../config/configuration.ts';
-import { readEncryptionKeys } from '../config/encryption-keys.ts';
-import { readEnvironment, warnOfPlainDatabase } from '../config/environment.ts';
+import { endIfOnlyChecking } from '../config/environment/check.ts';
+import { readEncryptionKeys } from '../config/environment/encryption-keys.ts';
+import { stopOnSignals } from '../config/environment/signals.ts';
+import { type Environment, readEnvironment, warnOfPlainDatabase } from '../config/environment.ts';
+import { connectionWaits } from '../config/metrics/connection-waits.ts';
 import { readMetricsAddress, startMetricsServer } from '../config/metrics/metrics-server.ts';
 import { reportSharedFailures } from '../config/metrics/shared-failures.ts';
 import { temporalSettings } from '../config/temporal.ts';
-import { createDatabase, type Database } from '../db/driver/client.ts';
-import { createKeyring } from '../db/frame/keyring.ts';
-import { serviceClock } from '../db/frame/sandbox-clock.ts';
-import { warnOfRole } from '../db/service-role.ts';
+import { startTracing, stopTracing } from '../config/tracing/tracing.ts';
+import { createDatabase } from '../db/client.ts';
+import { createKeyring } from '../db/common/keyring.ts';
+import { serviceClock } from '../db/common/sandbox-clock.ts';
+import type { ReplicaOutcome } from '../db/postgres/replica.ts';
+import type { Database } from '../db/query/database.ts';
+import { rejectSharedSessions, warnOfRole } from '../db/service-role.ts';
 import { backgroundLoops } from '../loops/loops.ts';
 import { loopMetrics } from '../loops/metrics.ts';
 import { lazyTemporalClient } from '../loops/temporal.ts';
 import { createApi } from './app.ts';
-import { SecurityLog } from './frame/connections/security-refusals.ts';
-import { startServer } from './frame/connections/server.ts';
-import { providerCalls, registry, sharedStatementFailures, writesTotal } from './frame/metrics.ts';
-import type { Services } from './frame/services.ts';
+import { SecurityLog } from './http/connections/security-rejections.ts';
+import { startServer } from './http/connections/server.ts';
+import { providerCalls, registry, replicaReads, sharedStatementFailures, writesTotal } from './http/metrics.ts';
+import type { Services } from './http/services.ts';
 import { metricsText } from './metrics-text.ts';
-
-/** A hanging drain must not keep the process alive: the starter kills what is left after 20 s. */
-const STOP_LIMIT_MS = 15_000;
 
 const LOG_BUFFER_LENGTH = 8_192;
 const LOG_FLUSH_INTERVAL_MS = 100;
@@ -33,15 +36,15 @@ async function main(): Promise<void> {
   const keyring = createKeyring(readEncryptionKeys(process.env));
   const metricsAddress = readMetricsAddress(process.env);
   const configuration = loadConfiguration(process.env);
+  await startTracing(process.env, 'api');
   const destination = bufferedOutput();
   const logger = pino({ level: environment.logLevel, base: { process: 'api', pid: process.pid } }, destination);
   warnOfPlainDatabase(process.env, logger);
-  const database = openDatabase(environment.databaseUrl, configuration.pools, logger);
-  void warnOfRole(database, logger);
-  const serviceNow = await serviceClock(database, environment, { now: () => new Date(), refuse });
+  const database = openDatabase(environment, configuration.pools, logger);
+  const serviceNow = await serviceClock(database, environment, { now: () => new Date(), reject });
   const temporal = lazyTemporalClient(temporalSettings(process.env));
   const loops = environment.apiRunsLoops
-    ? backgroundLoops({ database, client: temporal.client, configuration, keyring, logger })
+    ? backgroundLoops({ database, client: temporal.client, configuration, keyring, logger, environment })
     : [];
   const services: Services = {
     database,
@@ -50,7 +53,7 @@ async function main(): Promise<void> {
     logger,
     securityLog: new SecurityLog(logger),
     keyring,
-    providers: createProviders(configuration, environment, providerCalls),
+    providers: createProviders(configuration, { ...environment, database }, providerCalls),
     directories: createDirectories(configuration, environment, providerCalls),
     now: () => new Date(),
     serviceNow,
@@ -59,54 +62,56 @@ async function main(): Promise<void> {
       return true;
     },
   };
-  const metrics = await startMetricsServer(
-    metricsAddress,
-    metricsText(services, environment.apiRunsLoops ? loopMetrics : null),
-  );
+  const application = createApi(services);
+  endIfOnlyChecking(process, 'The API');
+  void rejectSharedSessions(database, reject);
+  void warnOfRole(database, logger);
+  const ofLoops = environment.apiRunsLoops ? loopMetrics : null;
+  const metrics = await startMetricsServer(metricsAddress, metricsText(services, ofLoops));
   const { withoutTokenPerAddress } = configuration.connections;
-  const server = await startServer(createApi(services), environment, {
-    limits: { strangersPerAddressMax: withoutTokenPerAddress },
-    onConnectionRefused: services.securityLog.connectionRefused,
+  const server = await startServer(application, environment, {
+    limits: { unauthenticatedPerAddressMax: withoutTokenPerAddress },
+    onConnectionRejected: services.securityLog.connectionRejected,
   });
   const calendars = watchCalendars({ calendars: configuration.calendars, logger, registry, now: serviceNow });
   for (const loop of loops) loop.start();
   logger.info({ metricsPort: metrics.port, port: server.port }, 'api ready');
   destination.flush();
 
-  let stopping = false;
-  const stop = async (signal: string): Promise<void> => {
-    if (stopping) return;
-    stopping = true;
-    setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
-    logger.info({ signal }, 'api stops');
-    calendars.stop();
-    await server.drain();
-    for (const loop of [...loops].reverse()) await loop.stop();
-    await temporal.close();
-    await database.close();
-    await metrics.close();
-    destination.flushSync();
-    process.exit(0);
-  };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      stop(signal).catch((error: unknown) => {
-        logger.error({ error: error instanceof Error ? error.name : 'unknown' }, 'api did not stop in order');
-        destination.flushSync();
-        process.exit(1);
-      });
-    });
-  }
+  stopOnSignals({
+    process: 'api',
+    logger,
+    message: 'api stops',
+    stop: async () => {
+      calendars.stop();
+      await server.drain();
+      for (const loop of [...loops].reverse()) await loop.stop();
+      await stopTracing();
+      await temporal.close();
+      await database.close();
+      await metrics.close();
+    },
+    flush: () => destination.flushSync(),
+  });
 }
 
-function openDatabase(url: string, pools: Configuration['pools'], logger: Logger): Database {
+function openDatabase(
+  { databaseUrl, databaseReadUrl: readUrl }: Environment,
+  pools: Configuration['pools'],
+  logger: Logger,
+): Database {
+  const replica =
+    readUrl === null
+      ? {}
+      : { replica: { url: readUrl, onRead: (outcome: ReplicaOutcome) => replicaReads.inc({ outcome }) } };
   return createDatabase({
-    url,
+    url: databaseUrl,
     maxConnections: pools.apiDatabaseConnections,
     applicationName: 'api',
-    lists: { maxConnections: pools.apiListConnections },
+    lists: { maxConnections: pools.apiListConnections, ...replica },
     onSharedFailure: reportSharedFailures(logger, sharedStatementFailures),
-    onWrite: (transaction) => writesTotal.inc({ transaction }),
+    onWrite: (way) => writesTotal.inc({ way }),
+    onConnectionWait: connectionWaits(registry, ['api', 'api-lists', ...(readUrl === null ? [] : ['api-replica'])]),
   });
 }
 
@@ -117,9 +122,9 @@ function bufferedOutput() {
   return destination;
 }
 
-main().catch((error: unknown) => refuse(error instanceof Error ? error.message : String(error)));
+main().catch((error: unknown) => reject(error instanceof Error ? error.message : String(error)));
 
-function refuse(reason: string): never {
+function reject(reason: string): never {
   console.error(`The API cannot start: ${reason}`);
   process.exit(1);
 }

@@ -13,7 +13,7 @@ import { clientChangeRoutes } from './clients/changes.ts';
 import { clientRelationRoutes } from './clients/relations.ts';
 import { clientRoutes } from './clients/routes.ts';
 import { complianceCheckRoutes } from './compliance/routes.ts';
-import type { AnyRoute } from './frame/third-party-route.ts';
+import type { AnyRoute } from './http/third-party-route.ts';
 import { provisionedAccountCreditRoutes } from './incoming-transfers/provisioned-account-credits.ts';
 import { incomingTransferRoutes } from './incoming-transfers/routes.ts';
 import { machineUserRoutes } from './machine-users/routes.ts';
@@ -28,6 +28,7 @@ import { outgoingTransferRoutes } from './outgoing-transfers/routes.ts';
 import { providerCallbackRoutes } from './providers/callbacks.ts';
 import { reconciliationRoutes } from './reconciliation/routes.ts';
 import { thirdPartyProviderRoutes } from './third-party-providers/routes.ts';
+import { timelineRoutes } from './timelines/routes.ts';
 import { userAuthenticationRoutes } from './users/authentications.ts';
 import { userClientRelationRoutes } from './users/client-relations.ts';
 import { userInvitationRoutes } from './users/invitations.ts';
@@ -72,6 +73,7 @@ export const ROUTES: readonly AnyRoute[] = [
   ...thirdPartyProviderRoutes,
   ...machineUserRoutes,
   ...auditEntryRoutes,
+  ...timelineRoutes,
   ...providerCallbackRoutes,
   ...webhookSubscriptionRoutes,
   ...webhookDeliveryRoutes,

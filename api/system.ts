@@ -1,20 +1,17 @@
 import { calendarStates } from '../config/calendars/calendar-watch.ts';
-import { isReadOnlyServer } from '../db/driver/failures.ts';
-import { requireWrites } from '../db/frame/clock.ts';
-import { dateInUtc } from '../domain/frame/time/dates.ts';
-import {
-  DOCS_PAGE,
-  DOCS_POLICY,
-  SCALAR_PATH,
-  START_PATH,
-  START_SCRIPT,
-  scalarScript,
-} from './frame/openapi/docs-page.ts';
-import { type OpenApiDocument, openApiDocument } from './frame/openapi/openapi.ts';
-import { type OpenRoute, openRoute } from './frame/route.ts';
-import type { Services } from './frame/services.ts';
-import type { AnyRoute } from './frame/third-party-route.ts';
-import { within } from './frame/within.ts';
+import { requireWrites } from '../db/common/clock.ts';
+import { isReadOnlyServer } from '../db/postgres/failures.ts';
+import { dateInUtc } from '../domain/common/time/dates.ts';
+import { homeRoutes } from './documentation/home.ts';
+import { once } from './documentation/once.ts';
+import { documentationRoutes } from './documentation/routes.ts';
+import { within } from './http/probe-deadline.ts';
+import { type OpenRoute, openRoute } from './http/route.ts';
+import type { Services } from './http/services.ts';
+import type { AnyRoute } from './http/third-party-route.ts';
+import { DOCS_PAGE, DOCS_POLICY, SCALAR_PATH, START_PATH, START_SCRIPT, scalarScript } from './openapi/docs-page.ts';
+import type { OpenApiDocument } from './openapi/document.ts';
+import { openApiDocument } from './openapi/openapi.ts';
 import { WEBHOOKS } from './webhooks/event-contracts.ts';
 
 /** Liveness and readiness. */
@@ -23,9 +20,9 @@ const live = openRoute(
     method: 'GET',
     path: '/health/live',
     operationId: 'getLiveness',
-    summary: 'The process runs',
+    summary: 'Check that the process is running',
     tag: 'System',
-    responses: { 200: 'It does.' },
+    responses: { 200: 'The process is running.' },
   },
   async () => ({ status: 200, body: '{"status":"live"}' }),
 );
@@ -35,11 +32,11 @@ const ready = openRoute(
     method: 'GET',
     path: '/health/ready',
     operationId: 'getReadiness',
-    summary: 'The service can answer',
+    summary: 'Check that the service can handle requests',
     description:
-      'Postgres decides: it must answer, and not be read-only. Temporal is shown for information, because no request waits for it, and so are the calendars: until when each is published.',
+      'The service is ready if Postgres responds and is writable. Temporal is shown only for information, because no request waits for it, and so is the date until which each calendar is published.',
     tag: 'System',
-    responses: { 200: 'Postgres answers, and takes writes.', 503: 'Postgres does not.' },
+    responses: { 200: 'Postgres responds and is writable.', 503: 'Postgres does not respond or is read-only.' },
   },
   async ({ services }) => {
     const [postgres, temporal] = await Promise.all([postgresState(services), within(services.isTemporalReachable())]);
@@ -61,13 +58,14 @@ export function systemRoutes(routes: readonly AnyRoute[], version: string): read
       method: 'GET',
       path: '/openapi.json',
       operationId: 'getOpenApiDocument',
-      summary: 'This document',
+      summary: 'Get this document',
       tag: 'System',
       responses: { 200: 'OpenAPI 3.1.' },
     },
     async () => ({ status: 200, body: document() }),
   );
-  const own = [live, ready, openapi, docs, docsScalar, docsStart];
+  const documented = [...homeRoutes, live, ready, openapi, docs];
+  const own = [...documented, docsScalar, docsStart, ...documentationRoutes([...routes, ...documented])];
   const document = once(() => JSON.stringify(openApiDocument([...routes, ...own], version, WEBHOOKS)));
   return own;
 }
@@ -82,7 +80,7 @@ const docs = openRoute(
     method: 'GET',
     path: '/docs',
     operationId: 'getDocumentation',
-    summary: 'The documentation page',
+    summary: 'Get the documentation page',
     tag: 'System',
     responses: { 200: 'As HTML.' },
   },
@@ -94,7 +92,7 @@ const docs = openRoute(
   }),
 );
 
-/** What the documentation page loads, which is no part of the interface. */
+/** Scripts of the documentation page, which are not part of the interface. */
 const docsScalar = openRoute(
   {
     method: 'GET',
@@ -129,17 +127,9 @@ const docsStart = openRoute(
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 const script = once(scalarScript);
 
-function once<Value>(make: () => Value): () => Value {
-  let made: { value: Value } | null = null;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-}
-
 async function postgresState(services: Services): Promise<'reachable' | 'read-only' | 'unreachable'> {
   let isReadOnly = false;
-  const writes = requireWrites(services.database.reader).then(
+  const writes = requireWrites(services.database.shared().reader).then(
     () => true,
     (error) => {
       isReadOnly = isReadOnlyServer(error);

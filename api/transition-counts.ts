@@ -1,13 +1,13 @@
 import { countEvents, readLastPosition } from '../db/webhooks/event-counts.ts';
-import { transitionsTotal } from './frame/metrics.ts';
-import type { Services } from './frame/services.ts';
+import { transitionsTotal } from './http/metrics.ts';
+import type { Services } from './http/services.ts';
 
 /** Most positions counted per scrape; the next one continues. */
 const POSITIONS_MAX = 100_000n;
 
 /**
  * Brings `transitions_total` up to date at each scrape. It counts numbered events, so a transition by a worker or an
- * SQL function counts once like any other.
+ * SQL function is counted once too.
  */
 export function transitionCounter(services: Pick<Services, 'database'>): () => Promise<void> {
   const { reader } = services.database;

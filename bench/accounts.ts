@@ -7,7 +7,7 @@ export interface BenchAccount {
   readonly accountId: string;
 }
 
-/** In minor units; enough that no account runs dry. */
+/** In minor units; enough that no balance runs out. */
 const OPENING_BALANCE = 100_000_000_000;
 
 /** `name` starts the numbers of these clients and accounts; `firstNumber` is their first bank account number. */
@@ -26,7 +26,7 @@ export const PLUG_IN: AccountKind = {
   firstNumber: 50_001,
 };
 
-/** What the interface stores for an individual that sends no more than its names. */
+/** As stored for an individual of which only the names were sent. */
 const IDENTITY = JSON.stringify({
   type: 'individual',
   givenName: 'Bench',
@@ -75,7 +75,7 @@ export async function findAccounts(sql: postgres.Sql, { name }: AccountKind): Pr
   return [...rows];
 }
 
-/** The baseline's own two tables, with as many accounts. */
+/** The two tables of the floor, with as many accounts. */
 export async function createFloorAccounts(sql: postgres.Sql): Promise<string[]> {
   await sql.unsafe(`
     CREATE TABLE floor_accounts (id uuid PRIMARY KEY, balance_minor bigint NOT NULL) WITH (fillfactor = 60);
@@ -88,7 +88,7 @@ export async function createFloorAccounts(sql: postgres.Sql): Promise<string[]> 
   return rows.map(({ id }) => id);
 }
 
-/** Active clients, written by SQL, that no provider knows; `name` starts their numbers. */
+/** Active clients without a provider, written by SQL; `name` starts their numbers. */
 export async function createClients(sql: postgres.Sql, name: string, count: number): Promise<string[]> {
   const rows = await sql.unsafe<{ id: string }[]>(`
     INSERT INTO clients (id, client_number, status, identity_type, identity, profile, full_name, country, created_at)

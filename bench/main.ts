@@ -1,4 +1,5 @@
-import { type BenchAccount, createAccounts, createFloorAccounts } from './accounts.ts';
+import { createAccounts, createFloorAccounts } from './accounts.ts';
+import type { Bench } from './bench.ts';
 import { benchAdmissions } from './cases/admissions.ts';
 import { benchBatches } from './cases/batches.ts';
 import { benchClients } from './cases/clients.ts';
@@ -11,24 +12,16 @@ import { benchLists } from './cases/lists.ts';
 import { benchReads } from './cases/reads.ts';
 import { benchScheduled } from './cases/scheduled.ts';
 import { benchTransfers } from './cases/transfers.ts';
+import { benchUnitCosts } from './cases/unit-costs.ts';
 import { benchWebhooks } from './cases/webhooks.ts';
 import { Callers } from './load/callers.ts';
 import type { Measurement } from './load/measure.ts';
 import { residentBytes } from './load/processor-time.ts';
-import { type BenchOptions, readOptions } from './options.ts';
+import { readOptions } from './options.ts';
 import { machine, markdown, type Report, writeReport } from './report.ts';
 import { benchRoutes } from './routes/run.ts';
-import { type Stage, startStage } from './stage.ts';
-
-/** Shared by all cases. */
-export interface Bench {
-  readonly options: BenchOptions;
-  readonly stage: Stage;
-  readonly callers: Callers;
-  readonly accounts: readonly BenchAccount[];
-  readonly floorAccounts: readonly string[];
-  readonly say: (line: string) => void;
-}
+import { closeStages, type Stage, startStage } from './stage.ts';
+import { benchTraces } from './traces.ts';
 
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2));
@@ -45,8 +38,9 @@ async function main(): Promise<void> {
     const idle = memory(stage, 'at the start');
     const measurements = await runCases(bench);
     const routes = options.only.has('routes') ? await benchRoutes(bench) : null;
+    const unitCosts = options.only.has('unit-costs') ? await benchUnitCosts(bench) : [];
     const memoryMiB = options.only.has('e') ? { ...idle, ...memory(stage, 'at the end') } : {};
-    const report: Report = { startedAt, machine: machine(), measurements, memoryMiB, routes };
+    const report: Report = { startedAt, machine: machine(), measurements, memoryMiB, routes, unitCosts };
     const files = writeReport(report);
     console.log(markdown(report));
     say(`Written: ${files.join(', ')}`);
@@ -74,14 +68,18 @@ async function runCases(bench: Bench): Promise<Measurement[]> {
   if (only.has('issuing')) measurements.push(...(await benchIssuing(bench)));
   if (only.has('scheduled')) measurements.push(...(await benchScheduled(bench)));
   if (only.has('consents')) measurements.push(...(await benchConsents(bench)));
+  if (only.has('traces')) measurements.push(...(await benchTraces(bench)));
   return measurements;
 }
 
-/** e. Resident memory of the two processes of the service. */
+/** e. Resident memory of the service's two processes. */
 function memory(stage: Stage, when: string): Record<string, number> {
   const mebibytes = (processId: number): number => Math.round(residentBytes(processId) / 1024 ** 2);
   return { [`api ${when}`]: mebibytes(stage.api.process.pid), [`worker ${when}`]: mebibytes(stage.worker.pid) };
 }
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => closeStages().finally(() => process.exit(130)));
 
 main().catch((error: unknown) => {
   console.error(error);

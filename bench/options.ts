@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 
-/** Cases of a run without `--only`. */
+/** The cases that run without `--only`. */
 const USUAL_CASES = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
-/** The others are excluded by default: loading takes minutes, and `routes` does without Temporal. */
+/** All cases. The others are excluded by default: loading takes minutes, and `routes` stops Temporal. */
 const CASES = [
   ...USUAL_CASES,
   'g',
@@ -13,6 +13,8 @@ const CASES = [
   'issuing',
   'scheduled',
   'consents',
+  'unit-costs',
+  'traces',
   'routes',
 ] as const;
 export type CaseName = (typeof CASES)[number];
@@ -28,20 +30,20 @@ export interface BenchOptions {
   readonly postings: number;
   /** For the case exports. */
   readonly entries: number;
-  /** For the case scheduled: transfers that wait for one minute. */
+  /** For the case scheduled: how many transfers wait for the same minute. */
   readonly scheduled: number;
-  /** For the case consents: how many expire at one instant. */
+  /** For the case consents: how many expire at the same instant. */
   readonly consents: number;
   /** For the case routes: the titles of the rows to measure. */
   readonly routes: RegExp;
 }
 
-/** Many short rounds of the many rows of `routes`, in which a disturbance spoils few. */
+/** `routes` has many rows, each with many short rounds, so that a disturbance affects few of them. */
 const ROUTES_DEFAULTS = { seconds: '0.4', rounds: '5', callers: '16' };
 const DEFAULTS = { seconds: '1', rounds: '3', callers: '1,16,32' };
 
 const USAGE =
-  'npm run bench -- [--only a,b,c,d,e,f,g,batches,ledger-check,admissions,exports,issuing,scheduled,consents] [--seconds 1] [--rounds 3] [--callers 1,16,32] [--large-rows 1000000] [--postings 3000000] [--entries 1000000] [--scheduled 50000] [--consents 5000]\n' +
+  'npm run bench -- [--only a,b,c,d,e,f,g,batches,ledger-check,admissions,exports,issuing,scheduled,consents,unit-costs,traces] [--seconds 1] [--rounds 3] [--callers 1,16,32] [--large-rows 1000000] [--postings 3000000] [--entries 1000000] [--scheduled 50000] [--consents 5000]\n' +
   'npm run bench -- --only routes [--routes PATTERN] [--seconds 0.4] [--rounds 5] [--callers 16]';
 
 /** Parses the command line; throws the usage on unknown options. */
@@ -66,7 +68,8 @@ export function readOptions(words: readonly string[]): BenchOptions {
     if (known === undefined) throw new Error(`There is no case ${letter}. ${USAGE}`);
     return known;
   });
-  if (only.includes('routes') && only.length > 1) throw new Error(`The case routes runs alone. ${USAGE}`);
+  if (only.includes('routes') && only.length > 1)
+    throw new Error(`The case routes cannot be combined with others. ${USAGE}`);
   const defaults = only.includes('routes') ? ROUTES_DEFAULTS : DEFAULTS;
   return {
     only: new Set(only),
@@ -85,5 +88,5 @@ export function readOptions(words: readonly string[]): BenchOptions {
 function positive(text: string): number {
   const number = Number(text);
   if (number > 0) return number;
-  throw new Error(`"${text}" is no positive number. ${USAGE}`);
+  throw new Error(`"${text}" is not a positive number. ${USAGE}`);
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { type UnitCosts, unitCostTable } from './cases/unit-costs.ts';
 import type { Measurement } from './load/measure.ts';
 import { routeTable } from './routes/report.ts';
 import type { RouteResults } from './routes/run.ts';
@@ -11,8 +12,10 @@ export interface Report {
   readonly measurements: readonly Measurement[];
   /** Resident memory in MiB, by process. */
   readonly memoryMiB: Readonly<Record<string, number>>;
-  /** Null unless the table of all routes was measured. */
+  /** Null unless the case routes was measured. */
   readonly routes: RouteResults | null;
+  /** Empty unless they were measured. */
+  readonly unitCosts: readonly UnitCosts[];
 }
 
 const RESULTS = fileURLToPath(new URL('results/', import.meta.url));
@@ -39,9 +42,10 @@ export function writeReport(report: Report): readonly string[] {
  * The table of all measurements; `of the first` compares with the case's first contender at the same number of
  * callers.
  */
-export function markdown({ startedAt, machine: on, measurements, memoryMiB, routes }: Report): string {
+export function markdown({ startedAt, machine: on, measurements, memoryMiB, routes, unitCosts }: Report): string {
   const header = [`${startedAt.slice(0, 16)} UTC, ${on}`, ''];
   if (routes !== null) return [...header, ...routeTable(routes)].join('\n');
+  if (measurements.length === 0 && unitCosts.length > 0) return [...header, ...unitCostTable(unitCosts)].join('\n');
   const lines = [
     ...header,
     '| case | | callers | per second | p50 ms | p99 ms | CPU ms each | rate, of the first | p50, of the first |',
@@ -64,6 +68,7 @@ export function markdown({ startedAt, machine: on, measurements, memoryMiB, rout
     ];
     lines.push(`| ${cells.join(' | ')} |`);
   }
+  if (unitCosts.length > 0) lines.push('', ...unitCostTable(unitCosts));
   lines.push('', ...Object.entries(memoryMiB).map(([name, mebibytes]) => `- memory, ${name}: ${mebibytes} MiB`));
   return lines.join('\n');
 }

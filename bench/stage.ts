@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
+import { isAlive, logTail, type RunningProcess, stopProcess } from '../cli/common/processes.ts';
 import { loadConfiguration, localConfigurationFiles } from '../config/configuration.ts';
 import { migrate, roleOf } from '../db/migrate.ts';
-import { isAlive, logTail, type RunningProcess, stopProcess } from '../scripts/frame/processes.ts';
-import { freePort } from '../scripts/servers/ports.ts';
-import { type RunningPostgres, startPostgres } from '../scripts/servers/postgres.ts';
-import { type RunningTemporal, startTemporal } from '../scripts/servers/temporal-server.ts';
-import { developmentToken, registerDevelopmentUsers } from '../scripts/start/development-users.ts';
-import { childProcess } from '../scripts/start/start-children.ts';
+import { freePort } from '../dev/servers/ports.ts';
+import { type RunningPostgres, startPostgres } from '../dev/servers/postgres.ts';
+import { developmentToken, registerDevelopmentUsers } from '../dev/start/development-users.ts';
+import { childProcess } from '../dev/start/start-children.ts';
+import { type StageTemporal, startDevelopmentServer } from './temporal.ts';
 
-/** One process of the bench that serves HTTP. */
+/** A process of the bench that serves HTTP. */
 export interface Served {
   readonly origin: string;
   readonly process: RunningProcess;
@@ -21,7 +21,7 @@ export interface Served {
 
 export interface Stage {
   readonly postgres: RunningPostgres;
-  readonly temporal: RunningTemporal;
+  readonly temporal: StageTemporal;
   readonly sql: postgres.Sql;
   readonly api: Served;
   readonly worker: RunningProcess;
@@ -50,8 +50,8 @@ const STOP_GRACE_MS = 5_000;
 const WAL_FILES = 64;
 
 /**
- * Preallocates WAL segments, as a used Postgres has. A new one pauses 60 ms to fill and sync each, once a second
- * under full load, which says nothing about the service.
+ * Preallocates WAL segments, as in a Postgres that has been in use. A new one pauses 60 ms to fill and sync each, once a second
+ * under full load, which would distort the measurements.
  */
 async function makeWalFiles(sql: postgres.Sql): Promise<void> {
   for (let made = 0; made < WAL_FILES; made += 1) {
@@ -61,27 +61,37 @@ async function makeWalFiles(sql: postgres.Sql): Promise<void> {
   await sql`CHECKPOINT`;
 }
 
-/** Starts every process on free ports, in a folder that is removed at the end. */
-export async function startStage(say: (line: string) => void): Promise<Stage> {
+/** Of the stages that stand. */
+const closers = new Set<() => Promise<void>>();
+
+/** Ends every process that the bench has started: they outlive it otherwise. */
+export async function closeStages(): Promise<void> {
+  await Promise.all([...closers].map((close) => close()));
+}
+
+/** Starts every process on free ports, in a folder that is removed at the end; `variables` are of all processes of ours. */
+export async function startStage(
+  say: (line: string) => void,
+  startTemporal: (directory: string, say: (line: string) => void) => Promise<StageTemporal> = startDevelopmentServer,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Stage> {
   const directory = mkdtempSync(join(tmpdir(), 'bench-'));
   const connections: postgres.Sql[] = [];
   say('Starting Postgres and Temporal …');
   const settings = { min_wal_size: `${WAL_FILES * 16}MB` };
   const database = await startPostgres({ dataDirectory: join(directory, 'postgres'), settings, onProgress: say });
-  const temporal = await startTemporal({
-    databaseFile: join(directory, 'temporal.db'),
-    logFile: join(directory, 'temporal.log'),
-    pidFile: join(directory, 'temporal.pid'),
-    onProgress: say,
-  });
-  const launcher = new Launcher(directory, await environmentOf(directory, database.url, temporal));
+  const temporal = await startTemporal(directory, say);
+  const environment = await environmentOf(directory, database.url, temporal);
+  const launcher = new Launcher(directory, { ...environment, ...variables });
   const close = async (): Promise<void> => {
+    closers.delete(close);
     for (const sql of connections) await sql.end({ timeout: 1 });
     await launcher.stop();
     await temporal.stop();
     await database.stop();
     rmSync(directory, { recursive: true, force: true });
   };
+  closers.add(close);
   const connect = (url: string): postgres.Sql => {
     const sql = postgres(url, { max: 2, onnotice: () => {} });
     connections.push(sql);
@@ -108,7 +118,7 @@ export async function startStage(say: (line: string) => void): Promise<Stage> {
       worker: await launcher.launch('worker', 'activities/main.ts'),
       floorWorker: await launcher.launch('floor-worker', 'bench/floor/floor-worker.ts'),
       floor: await launcher.serve('floor', 'bench/floor/floor-server.ts', await freePort(), {
-        // Its tables are no migration's.
+        // The floor creates tables that no migration has.
         DATABASE_URL: database.ownerUrl,
       }),
       api: await launcher.serve('api', 'api/main.ts', Number(launcher.environment.PORT)),
@@ -139,7 +149,7 @@ function withDatabase(databaseUrl: string, name: string): string {
 async function environmentOf(
   directory: string,
   databaseUrl: string,
-  temporal: RunningTemporal,
+  temporal: StageTemporal,
 ): Promise<NodeJS.ProcessEnv> {
   const [port, sandboxPort] = [await freePort(), await freePort()];
   return {
@@ -183,7 +193,7 @@ class Launcher {
     return running;
   }
 
-  /** Waits until it answers. */
+  /** Starts a process and waits until it answers. */
   async serve(name: string, entry: string, port: number, overrides: NodeJS.ProcessEnv = {}): Promise<Served> {
     const running = await this.launch(name, entry, { ...overrides, PORT: String(port) });
     await untilAnswering(port, running, join(this.#directory, `${name}.log`));

@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { CURRENCIES } from '../domain/frame/money.ts';
+import { CURRENCIES } from '../domain/common/money.ts';
 import { ruleFor } from '../domain/outgoing-transfers/requirement-rules.ts';
 import { chooseOffer, depositSchemes, findOffer, outgoingSchemes } from '../domain/providers/providers.ts';
 import { drawIdentifiers } from '../sandbox/bank/identifiers.ts';
-import { audienceBeside, loadConfiguration, localConfigurationFiles, requiredAudience } from './configuration.ts';
+import { FILES_OFFER } from '../test/harness/bank-files/offer.ts';
+import { loadConfiguration, localConfigurationFiles, requiredAudience, separateAudience } from './configuration.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'configuration-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -17,7 +18,7 @@ function load(patch: unknown, env: NodeJS.ProcessEnv = {}) {
   return loadConfiguration({ ...env, CONFIG_FILE: file });
 }
 
-function refusal(patch: unknown): string {
+function rejection(patch: unknown): string {
   try {
     load(patch);
   } catch (error) {
@@ -60,7 +61,7 @@ describe('a service on one machine', () => {
     }
   });
 
-  test('lays the files of CONFIG_FILE over one another, the last on top, and names the last in a refusal', () => {
+  test('lays the files of CONFIG_FILE over one another, the last on top, and names the last in a rejection', () => {
     const [below, above] = [join(folder, 'below.json'), join(folder, 'above.json')];
     writeFileSync(below, JSON.stringify({ rollLimit: 1, tradeNames: ['Below'] }));
     writeFileSync(above, JSON.stringify({ rollLimit: 2 }));
@@ -71,20 +72,65 @@ describe('a service on one machine', () => {
   });
 });
 
+describe('payments by file', () => {
+  const exchange = {
+    profile: 'uk',
+    party: { name: 'Clients Ltd', country: 'GB' },
+    transport: { kind: 'folder', out: '/out', in: '/in', archive: '/archive' },
+  };
+  const bank = (changed: object) => ({
+    providers: { 'files-bank': { method: 'built-in', offers: [FILES_OFFER], iso20022: { ...exchange, ...changed } } },
+  });
+
+  test('are not ready: without the word trial, no configuration with them is accepted', () => {
+    const line =
+      'providers.files-bank.iso20022.trial must be true: payments by file are not ready, see docs/behaviour/bank-files.md';
+    expect(rejection(bank({}))).toBe(line);
+    expect(rejection(bank({ trial: false }))).toBe(line);
+    expect(load(bank({ trial: true })).fileExchanges.get('files-bank')).toMatchObject({ profile: 'uk', trial: true });
+  });
+});
+
+describe('who sends files', () => {
+  const rejectionOf = (party: object, pooledAccount: object = {}) => {
+    const [offer] = [FILES_OFFER];
+    const bank = { ...offer.bank, pooledAccount: { ...offer.bank.pooledAccount, ...pooledAccount } };
+    const iso20022 = {
+      profile: 'uk',
+      party: { name: 'Clients Ltd', country: 'GB', ...party },
+      transport: { kind: 'folder', out: '/out', in: '/in', archive: '/archive' },
+      trial: true,
+    };
+    const providers = { 'files-bank': { method: 'built-in', offers: [{ ...offer, bank }], iso20022 } };
+    return () => load({ providers });
+  };
+
+  test('is one whose files the bank takes, or nothing starts: a name, an id and an account by the rules of its profile', () => {
+    expect(rejectionOf({})).not.toThrow();
+    expect(rejectionOf({ name: '株式会社' })).toThrow(
+      'providers.files-bank.iso20022.party.name: The bank takes Latin, Greek and Cyrillic letters',
+    );
+    expect(rejectionOf({ id: 'A//B' })).toThrow('providers.files-bank.iso20022.party.id: A reference has letters');
+    expect(rejectionOf({}, { accountNumber: null, iban: 'DE89370400440532013000' })).toThrow(
+      /^providers\.files-bank\.offers\.0\.bank\.pooledAccount\.accountNumber: The bank needs .* in GBDSC\.$/,
+    );
+  });
+});
+
 describe('the audience', () => {
   test('is the one of the environment, else of the file; the API does not start without one', () => {
     expect(load({ audience: 'of-the-file' }).audience).toBe('of-the-file');
     expect(load({ audience: 'of-the-file' }, { AUDIENCE: ' of-the-environment ' }).audience).toBe('of-the-environment');
     expect(requiredAudience(load({ audience: 'of-the-file' }))).toBe('of-the-file');
     expect(() => requiredAudience(load({}, { AUDIENCE: ' ' }))).toThrow(/^AUDIENCE is not set\. Set it to [^\n]+$/);
-    const beside = (audience: string) => audienceBeside(load({ audience }), 'https://accounts.example');
+    const checked = (audience: string) => separateAudience(load({ audience }), 'https://accounts.example');
     for (const same of [
       'https://accounts.example',
       'https://accounts.example/',
       'https://accounts.example/open-banking/GB/token',
     ])
-      expect(() => beside(same)).toThrow('AUDIENCE is PUBLIC_URL or an address below it');
-    expect(beside('https://accounts.example.org')).toBe('https://accounts.example.org');
+      expect(() => checked(same)).toThrow('AUDIENCE is PUBLIC_URL or an address below it');
+    expect(checked('https://accounts.example.org')).toBe('https://accounts.example.org');
     expect(() => load({}, { AUDIENCE: 'a\u0000b' })).toThrow('audience must be plain text');
   });
 });
@@ -105,7 +151,7 @@ describe('the default file', () => {
     expect(ruleFor(defaults.authorization, 'EUR')).toBe('never');
   });
 
-  test('delivers webhooks ten times over 75:35:05, to public addresses over https alone', () => {
+  test('delivers webhooks ten times over 75:35:05, only to public addresses over https', () => {
     const { attemptDelaysSeconds, ...webhooks } = defaults.webhooks;
     expect(attemptDelaysSeconds).toHaveLength(10);
     expect(attemptDelaysSeconds.reduce((sum, delay) => sum + delay, 0)).toBe(75 * 3600 + 35 * 60 + 5);
@@ -195,7 +241,7 @@ describe('the default file', () => {
     }
   });
 
-  test('schemes reach the countries that they reach', () => {
+  test('each scheme reaches its countries only', () => {
     const to = (currency: string, country: string, destinationCountry: string) => {
       const found = findOffer(sandboxBank, { currency, country });
       return found && outgoingSchemes(found.offer, { currency, destinationCountry }, defaults.schemes);
@@ -226,7 +272,7 @@ describe('CONFIG_FILE', () => {
     expect(ruleFor(changed.authorization, 'USD')).toEqual({ fromTenThousandths: 10_000_000n });
   });
 
-  test('null removes, and a calendar file is found beside it', () => {
+  test('null removes, and a calendar file is found in its folder', () => {
     writeFileSync(
       join(folder, 'days.json'),
       JSON.stringify({
@@ -247,7 +293,7 @@ describe('CONFIG_FILE', () => {
     expect(changed.providers.map(({ code }) => code)).toEqual(['sandbox-bank']);
   });
 
-  test('the tables of the UK modulus check are found beside it, and null turns the check off', () => {
+  test('the tables of the UK modulus check are found in its folder, and null turns the check off', () => {
     expect(defaults.modulusCheck).toBeNull();
     writeFileSync(join(folder, 'weights.txt'), '089000 089999 MOD10 0 0 0 0 0 0 7 1 3 7 1 3 7 1\r\n');
     writeFileSync(join(folder, 'substitutions.txt'), '938173 938017\r\n');
@@ -256,17 +302,24 @@ describe('CONFIG_FILE', () => {
     expect(modulusCheck).toMatchObject({ onFailure: 'warn', table: { rows: [{ method: 'MOD10', exception: null }] } });
     expect(modulusCheck?.table.substitutions.get('938173')).toBe('938017');
     expect(load({ modulusCheck: null }).modulusCheck).toBeNull();
-    const refused = (patch: object) => () => load({ modulusCheck: { ...files, onFailure: 'reject', ...patch } });
-    expect(refused({ weightsFile: 'absent.txt' })).toThrow('absent.txt cannot be read: ENOENT');
-    expect(refused({ weightsFile: 'substitutions.txt' })).toThrow('substitutions.txt: line 1 must be: start, end');
-    expect(refused({ substitutionsFile: 'weights.txt' })).toThrow('weights.txt: line 1 must be two sort codes');
-    expect(refused({ onFailure: 'ignore' })).toThrow('modulusCheck.onFailure must be reject or warn (is "ignore")');
+    const rejected = (patch: object) => () => load({ modulusCheck: { ...files, onFailure: 'reject', ...patch } });
+    expect(rejected({ weightsFile: 'absent.txt' })).toThrow('absent.txt cannot be read: ENOENT');
+    expect(rejected({ weightsFile: 'substitutions.txt' })).toThrow('substitutions.txt: line 1 must be: start, end');
+    expect(rejected({ substitutionsFile: 'weights.txt' })).toThrow('weights.txt: line 1 must be two sort codes');
+    expect(rejected({ onFailure: 'ignore' })).toThrow('modulusCheck.onFailure must be reject or warn (is "ignore")');
   });
 
   test.each<[unknown, string]>([
     [{ rollLimit: -1 }, 'rollLimit must be a whole number from 0 to 365 (is -1)'],
     [{ rollLimt: 1 }, 'rollLimt is no setting'],
     [{ pools: null }, 'pools is missing'],
+    [
+      { console: { roles: { people: 'boss' } } },
+      'console.roles.people must be one of viewer, operator, approver, compliance, admin (is "boss")',
+    ],
+    [{ console: { scope: 'profile' } }, 'console.scope must begin with openid, with spaces between (is "profile")'],
+    [{ console: { remediesOff: 'some' } }, 'console.remediesOff must be a list of kinds, or "all" (is "some")'],
+    [{ console: { sessionMinutes: 0 } }, 'console.sessionMinutes must be a whole number from 5 to 1440 (is 0)'],
     [{ schemes: { chaps: { cutOff: '25:00' } } }, 'schemes.chaps.cutOff must be a time of day, hh:mm (is "25:00")'],
     [
       { schemes: { chaps: { zone: '+01:00' } } },
@@ -303,11 +356,11 @@ describe('CONFIG_FILE', () => {
     ],
     [{ prices: [{ ratio: 'NaN' }] }, 'prices.0.ratio must be decimal text from 0 to 1 (is "NaN")'],
     [
-      { directories: { 'pay-uk': { defaultProvider: 'nobody' } } },
-      'directories.pay-uk.defaultProvider must be one of providers (is "nobody")',
+      { directories: { 'pay-uk': { defaultProvider: 'unknown' } } },
+      'directories.pay-uk.defaultProvider must be one of providers (is "unknown")',
     ],
-  ])('%j is refused in one line: %s', (patch, line) => {
-    expect(refusal(patch)).toBe(line);
+  ])('%j is rejected in one line: %s', (patch, line) => {
+    expect(rejection(patch)).toBe(line);
   });
 
   const rule = { name: 'one', direction: 'both', stop: 'soft-stop' };
@@ -352,17 +405,17 @@ describe('CONFIG_FILE', () => {
       { ...rule, kind: 'name', file: 'a.csv', threshold: 85 },
       'compliance.rules.0.threshold must be from 0.5 to 1 (is 85) (rule "one")',
     ],
-  ])('the compliance rule %j is refused by its name: %s', (refused, line) => {
-    expect(refusal({ compliance: { rules: [refused] } })).toBe(line);
+  ])('the compliance rule %j is rejected by its name: %s', (rejected, line) => {
+    expect(rejection({ compliance: { rules: [rejected] } })).toBe(line);
   });
 
-  test('two compliance rules of one name are refused', () => {
-    expect(refusal({ compliance: { rules: [amount, amount] } })).toBe(
-      'compliance.rules.1.name must be another name than those of the rules before (rule "one")',
+  test('two compliance rules of one name are rejected', () => {
+    expect(rejection({ compliance: { rules: [amount, amount] } })).toBe(
+      'compliance.rules.1.name must differ from the names of earlier rules (rule "one")',
     );
   });
 
-  test('compliance rules are read in minor units and milliseconds, and lists are found beside their file', () => {
+  test('compliance rules are read in minor units and milliseconds, and lists are found in the folder of their file', () => {
     const velocity = {
       ...rule,
       name: 'two',
@@ -382,7 +435,7 @@ describe('CONFIG_FILE', () => {
   });
 
   test('several bad values are several lines', () => {
-    expect(refusal({ rollLimit: 'x', bodyLimitBytes: 1 }).split('\n')).toHaveLength(2);
+    expect(rejection({ rollLimit: 'x', bodyLimitBytes: 1 }).split('\n')).toHaveLength(2);
   });
 
   test('a file that is missing, broken or no object says so', () => {

@@ -7,46 +7,54 @@ import {
   parseSortCodeSubstitutions,
   type TableProblem,
 } from '../domain/accounts/uk-modulus-check.ts';
+import type { BankProfile } from '../domain/bank-files/profiles.ts';
+import { parseAmountMinor } from '../domain/common/money.ts';
 import { type ComplianceRule, DIRECTIONS, type LimitsMinor, parseWindow } from '../domain/compliance/rules.ts';
-import { parseAmountMinor } from '../domain/frame/money.ts';
 import { type Price, type PriceTable, parseRatio } from '../domain/ledger/fees.ts';
 import {
   type AuthorizationRule,
-  COMPLIANCE_MODES,
   type ComplianceMode,
   parseAuthorizationRule,
   type RuleByCurrency,
 } from '../domain/outgoing-transfers/requirement-rules.ts';
 import type { Provider } from '../domain/providers/providers.ts';
 import { type SchemeRule, Schemes } from '../domain/providers/schemes.ts';
+import { readBankProfiles } from './bank-profiles/bank-profiles.ts';
+import { senderProblems } from './bank-profiles/senders.ts';
 import { CalendarFiles } from './calendars/calendar-files.ts';
 import { ConfigurationError, mergePatch, readFile, readJson, resolvePaths } from './files.ts';
-import { checkReferences } from './references.ts';
-import { type ConfigurationFile, configurationFile, describeIssues } from './schema.ts';
+import type { FileExchange } from './schema/file-exchange.ts';
+import { withOverrides } from './schema/overrides.ts';
+import { checkReferences } from './schema/references.ts';
+import { type ConfigurationFile, configurationFile, describeIssues } from './schema/schema.ts';
 import { transferRuleDigests } from './transfer-rule-settings.ts';
 
 /** The operator's settings, validated and ready for use. Read once at the start of a process, except for the calendars. */
 export interface Configuration {
-  /** The required `aud` of bearer tokens: this installation's name. Null if not set; the API then refuses to start. */
+  /** The required `aud` of bearer tokens: this installation's name. Null if not set; the API then does not start. */
   readonly audience: string | null;
   /** In the order of implicit choice. */
   readonly providers: readonly Provider[];
   readonly directories: ConfigurationFile['directories'];
+  /** How each bank takes payments by file, by the profile's code. */
+  readonly bankProfiles: ReadonlyMap<string, BankProfile>;
+  /** How files are exchanged with each bank that is paid through by file, by the provider's code. */
+  readonly fileExchanges: ReadonlyMap<string, FileExchange>;
   /** How long a provider may take to answer a migration look-up. */
   readonly migrations: ConfigurationFile['migrations'];
   /** Null: UK account numbers are presumed valid. The table of weights is third-party and not part of the service. */
   readonly modulusCheck: { readonly table: ModulusTable; readonly onFailure: 'reject' | 'warn' } | null;
   readonly schemes: Schemes;
-  /** The calendars that the schemes follow; `watchCalendars` reads changed files anew. */
+  /** The calendars that the schemes follow; `watchCalendars` rereads changed files. */
   readonly calendars: CalendarFiles;
-  /** By which processes and commands tell whether they decide about transfers by the same settings. */
+  /** By these, processes and commands notice that they decide about transfers by different settings. */
   readonly transferRuleDigests: ReadonlyMap<string, string>;
   readonly prices: PriceTable;
   /** How often a transfer may roll before it fails. */
   readonly rollLimit: number;
-  /** How often a payment that its provider refused for a passing reason is submitted again before it fails. */
+  /** How often a payment that its provider rejected for a passing reason is submitted again before it fails. */
   readonly retryLimit: number;
-  /** The pause before that by a scheme that never closes; by any other it is the next window. */
+  /** The pause before that in a scheme that never closes; in any other it is the next window. */
   readonly retryPauseSeconds: number;
   /** How many of the transfers that wait for one instant all workers together release each second. */
   readonly releasesPerSecond: number;
@@ -73,6 +81,8 @@ export interface Configuration {
   /** Whether third parties may have redirect addresses on this machine, over plain http. */
   readonly openBanking: ConfigurationFile['openBanking'];
   readonly webhooks: WebhookConfiguration;
+  /** Who may sign in to the console, for how long, and what they may do there. */
+  readonly console: ConfigurationFile['console'];
   readonly pools: ConfigurationFile['pools'];
 }
 
@@ -130,19 +140,19 @@ function configurationFiles(env: NodeJS.ProcessEnv): string[] {
 export function requiredAudience({ audience }: Pick<Configuration, 'audience'>): string {
   if (audience !== null) return audience;
   throw new ConfigurationError([
-    'AUDIENCE is not set. Set it to a name of this installation alone, which is not its public address: bearer tokens carry it as "aud".',
+    'AUDIENCE is not set. Set it to a name that only this installation has, other than its public address: bearer tokens carry it as "aud".',
   ]);
 }
 
 /**
- * The audience of bearer tokens, which must not be that of client assertions too (`PUBLIC_URL`, the issuer, and the token endpoint
- * below it): a token that was meant for one endpoint could be used at the other by a thief.
+ * The audience of bearer tokens, which must differ from that of client assertions (`PUBLIC_URL`, the issuer, and the token endpoint
+ * below it): otherwise a thief could use a token that was meant for one endpoint at the other.
  */
-export function audienceBeside(configuration: Pick<Configuration, 'audience'>, publicUrl: string): string {
+export function separateAudience(configuration: Pick<Configuration, 'audience'>, publicUrl: string): string {
   const audience = requiredAudience(configuration);
   if (audience !== publicUrl && !audience.startsWith(`${publicUrl}/`)) return audience;
   throw new ConfigurationError([
-    'AUDIENCE is PUBLIC_URL or an address below it, which client assertions have as "aud". Set it to another name of this installation, such as financial-accounts.example.com.',
+    'AUDIENCE is PUBLIC_URL or an address below it, which client assertions carry as "aud". Set it to another name of this installation, such as financial-accounts.example.com.',
   ]);
 }
 
@@ -153,9 +163,18 @@ function build(file: ConfigurationFile): Configuration {
     calendars: () => calendars.current,
     calendarByCurrency: file.calendarByCurrency,
   });
+  const bankProfiles = readBankProfiles(file.bankProfiles);
+  const problems = senderProblems(file.providers, bankProfiles);
+  if (problems.length > 0) throw new ConfigurationError(problems);
   return {
     ...file,
     schemes,
+    bankProfiles,
+    fileExchanges: new Map(
+      Object.entries(file.providers).flatMap(([code, { iso20022 }]) =>
+        iso20022 === undefined ? [] : [[code, iso20022]],
+      ),
+    ),
     calendars,
     transferRuleDigests: transferRuleDigests(file),
     modulusCheck: file.modulusCheck === null ? null : readModulusCheck(file.modulusCheck),
@@ -256,35 +275,4 @@ function readModulusCheck(file: NonNullable<ConfigurationFile['modulusCheck']>):
   if (weights.rows.length === 0) lines.push(`${file.weightsFile} holds no weights`);
   if (lines.length > 0) throw new ConfigurationError(lines);
   return { table: { rows: weights.rows, substitutions }, onFailure: file.onFailure };
-}
-
-/**
- * `AUDIENCE` overrides the file; `COMPLIANCE_INCOMING`, `COMPLIANCE_OUTGOING` and `AUTHORIZATION_RULE` override its
- * general rule.
- */
-function withOverrides(file: unknown, env: NodeJS.ProcessEnv): unknown {
-  const patch: Record<string, unknown> = {};
-  const audience = env.AUDIENCE?.trim();
-  if (audience) patch.audience = audience;
-  const compliance: Record<string, unknown> = {};
-  for (const direction of ['incoming', 'outgoing'] as const) {
-    const name = `COMPLIANCE_${direction.toUpperCase()}`;
-    const mode = env[name]?.trim();
-    if (!mode) continue;
-    if (!COMPLIANCE_MODES.some((known) => known === mode)) {
-      throw new ConfigurationError([`${name} must be one of ${COMPLIANCE_MODES.join(', ')} (is "${mode}")`]);
-    }
-    compliance[direction] = { mode };
-  }
-  if (Object.keys(compliance).length > 0) patch.compliance = compliance;
-  const rule = env.AUTHORIZATION_RULE?.trim();
-  if (rule) {
-    if (parseAuthorizationRule(rule) === null) {
-      throw new ConfigurationError([
-        `AUTHORIZATION_RULE must be never, always or an amount such as 1000 (is "${rule}")`,
-      ]);
-    }
-    patch.authorization = { rule };
-  }
-  return mergePatch(file, patch);
 }

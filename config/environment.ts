@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Logger } from 'pino';
+import { readAddresses } from '../db/postgres/addresses.ts';
 
 /**
  * Reads typed environment variables. Unset, empty and blank are equal; a bad value throws one line with the variable
@@ -16,10 +17,10 @@ export function readText(env: NodeJS.ProcessEnv, name: string, otherwise: string
   return given(env, name) ?? otherwise;
 }
 
-/** For required settings; `remedy` says how to set them. */
-export function readRequired(env: NodeJS.ProcessEnv, name: string, remedy: string): string {
+/** For required settings; `instruction` says how to set them. */
+export function readRequired(env: NodeJS.ProcessEnv, name: string, instruction: string): string {
   const value = given(env, name);
-  if (value === undefined) throw new EnvironmentError(`${name} is not set. ${remedy}`);
+  if (value === undefined) throw new EnvironmentError(`${name} is not set. ${instruction}`);
   return value;
 }
 
@@ -68,24 +69,51 @@ export function readHttpUrl(env: NodeJS.ProcessEnv, name: string, otherwise: str
 /** The address of Postgres, which contains a password: errors never echo it. */
 export function readDatabaseUrl(env: NodeJS.ProcessEnv): string {
   const value = readRequired(env, 'DATABASE_URL', 'Set it to postgres://user:password@host:port/database.');
-  if (URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol)) return value;
-  throw new EnvironmentError('DATABASE_URL must be postgres://user:password@host:port/database.');
+  hostsIn('DATABASE_URL', value, 'writes');
+  return value;
 }
 
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+/** The address of servers that follow it; null: there are none. */
+function readReplicaUrl(env: NodeJS.ProcessEnv): string | null {
+  const value = readText(env, 'DATABASE_READ_URL', '');
+  if (value === '') return null;
+  hostsIn('DATABASE_READ_URL', value, 'reads');
+  return value;
+}
+
+/** An address of Postgres for each host that a variable names. */
+function hostsIn(name: string, value: string, use: 'writes' | 'reads'): URL[] {
+  const read = readAddresses(value, use);
+  if (typeof read === 'string') throw new EnvironmentError(`${name} is no address of Postgres: ${read}.`);
+  return read.urls.map((url) => new URL(url));
+}
+
+const LOOPBACK = /^((.+\.)?localhost|127(\.\d+){3}|\[::1\])$/;
+
+/** Whether the host of an address is this machine: `*.localhost` is reserved for it (RFC 6761). */
+export function isLoopback(hostname: string): boolean {
+  return LOOPBACK.test(hostname);
+}
+
 /** The driver reads these from the address, and `PGSSL` where it has neither. */
 const ENCRYPTION_SETTINGS = ['sslmode', 'ssl'] as const;
 
-/** Warns if all that the service stores would cross a network in clear text and nobody has said so: `sslmode=disable` says so. */
+/** Warns if the service's data would cross a network in clear text, unless the address says that this is meant (`sslmode=disable`). */
 export function warnOfPlainDatabase(env: NodeJS.ProcessEnv, logger: Pick<Logger, 'warn'>): void {
-  const { hostname, searchParams } = new URL(readDatabaseUrl(env));
-  if (hostname === '' || hostname.startsWith('%2F') || LOOPBACK.test(hostname)) return;
-  if (ENCRYPTION_SETTINGS.some((name) => searchParams.has(name)) || given(env, 'PGSSL') !== undefined) return;
+  const hosts = hostsIn('DATABASE_URL', readDatabaseUrl(env), 'writes');
+  const replica = readReplicaUrl(env);
+  if (replica !== null) hosts.push(...hostsIn('DATABASE_READ_URL', replica, 'reads'));
+  if (!hosts.some(mayGoInClearText) || given(env, 'PGSSL') !== undefined) return;
   logger.warn(PLAIN_DATABASE);
 }
 
+function mayGoInClearText({ hostname, searchParams }: URL): boolean {
+  const isLocal = hostname === '' || hostname.startsWith('%2F') || isLoopback(hostname);
+  return !isLocal && !ENCRYPTION_SETTINGS.some((name) => searchParams.has(name));
+}
+
 const PLAIN_DATABASE =
-  'the connection to Postgres is not encrypted: add sslmode=verify-full to DATABASE_URL, or sslmode=disable if that is meant';
+  'the connection to Postgres is not encrypted: add sslmode=verify-full to its address, or sslmode=disable if that is meant';
 
 /** The address of the mail server, which may contain a password: errors never echo it. */
 function readSmtpUrl(env: NodeJS.ProcessEnv): string | null {
@@ -106,15 +134,23 @@ export interface Environment {
   /** The API's listen address; null is every address of the machine. */
   readonly host: string | null;
   readonly databaseUrl: string;
+  /** Of servers that follow it, for lists; null: there are none. */
+  readonly databaseReadUrl: string | null;
   readonly dataDirectory: string;
   /** Base address of the API for callbacks and links. */
   readonly publicUrl: string;
+  /** The console's address, to which workflows lead; null: there is none. */
+  readonly consoleUrl: string | null;
   readonly sandboxPort: number;
   readonly sandboxUrl: string;
-  /** Whether the database is a sandbox's, whose clock may be moved. Set by `npm start` alone. */
+  /** Whether the database is a sandbox's, whose clock may be moved. Set only by `npm start`. */
   readonly followsSandboxClock: boolean;
   /** The sandbox bank's callback signing secret; null if that bank is not used. */
   readonly sandboxBankSecret: string | null;
+  /** Opens the private keys with which the loops sign in at banks' SFTP servers. */
+  readonly sftpPassphrase: string | null;
+  /** Opens the private keys that sign files for banks, and open theirs. */
+  readonly pgpPassphrase: string | null;
   readonly mail: MailSettings;
   readonly logLevel: LogLevel;
 }
@@ -138,12 +174,16 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     host: given(env, 'API_HOST') ?? null,
     apiRunsLoops: readChoice(env, 'API_LOOPS', ['on', 'off'], 'on') === 'on',
     databaseUrl: readDatabaseUrl(env),
+    databaseReadUrl: readReplicaUrl(env),
     dataDirectory: resolve(readText(env, 'DATA_DIR', '.data')),
     publicUrl: readHttpUrl(env, 'PUBLIC_URL', `http://127.0.0.1:${port}`),
+    consoleUrl: given(env, 'CONSOLE_URL') === undefined ? null : readHttpUrl(env, 'CONSOLE_URL', ''),
     sandboxPort,
     sandboxUrl: readHttpUrl(env, 'SANDBOX_URL', `http://127.0.0.1:${sandboxPort}`),
     followsSandboxClock: readChoice(env, 'SANDBOX_CLOCK', ['on', 'off'], 'off') === 'on',
     sandboxBankSecret: given(env, 'SANDBOX_BANK_SECRET') ?? null,
+    sftpPassphrase: env.SFTP_PASSPHRASE || null,
+    pgpPassphrase: env.PGP_PASSPHRASE || null,
     mail: { smtpUrl: readSmtpUrl(env), from: readText(env, 'MAIL_FROM', 'no-reply@localhost') },
     logLevel: readChoice(env, 'LOG_LEVEL', LOG_LEVELS, 'info'),
   };

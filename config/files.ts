@@ -44,7 +44,7 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const merged: Record<string, unknown> = isObject(target) ? { ...target } : {};
   for (const [key, value] of Object.entries(patch)) {
-    if (value === null && NULL_REMOVES_NOT.has(key)) merged[key] = null;
+    if (value === null && NULLABLE_SETTINGS.has(key)) merged[key] = null;
     else if (value === null) delete merged[key];
     else merged[key] = mergePatch(merged[key], value);
   }
@@ -52,7 +52,7 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
 }
 
 /** Settings for which null is a legal value. */
-const NULL_REMOVES_NOT = new Set([
+const NULLABLE_SETTINGS = new Set([
   'cutOff',
   'opensAt',
   'accountsNamedBy',
@@ -74,6 +74,7 @@ export function resolvePaths(file: Json, path: string): Json {
   };
   return {
     ...file,
+    ...('bankProfiles' in file ? { bankProfiles: absolute(file.bankProfiles) } : {}),
     ...('calendars' in file ? { calendars: absolute(file.calendars) } : {}),
     ...('modulusCheck' in file
       ? { modulusCheck: absolute(file.modulusCheck, ['weightsFile', 'substitutionsFile']) }

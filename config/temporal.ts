@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import manifest from '../package.json' with { type: 'json' };
 
 /** Temporal's connection settings, under the variable names of its own tools. */
 export interface TemporalSettings {
@@ -12,6 +13,32 @@ export interface TemporalSettings {
     readonly serverRootCACertificate?: Buffer;
     readonly clientCertPair?: { readonly crt: Buffer; readonly key: Buffer };
   };
+}
+
+/** What a worker is to Temporal if its workers are versioned. The names of the variables are those that the Temporal Worker Controller sets. */
+export interface WorkerVersion {
+  /** Of all releases of one installation. */
+  readonly deploymentName: string;
+  /** Of this release. */
+  readonly buildId: string;
+}
+
+/** Null if workers are not versioned. Throws one clear line for an unusable value. */
+export function workerVersion(env: NodeJS.ProcessEnv): WorkerVersion | null {
+  const deploymentName = given(env.TEMPORAL_DEPLOYMENT_NAME);
+  const buildId = given(env.TEMPORAL_WORKER_BUILD_ID);
+  if (deploymentName === undefined) {
+    if (buildId === undefined) return null;
+    throw new Error('TEMPORAL_WORKER_BUILD_ID needs TEMPORAL_DEPLOYMENT_NAME: without it workers are not versioned.');
+  }
+  if (!/^(?!__)[^\s.:]{1,100}$/.test(deploymentName)) {
+    throw new Error(`TEMPORAL_DEPLOYMENT_NAME must be a name without dot, colon and blank, not "${deploymentName}".`);
+  }
+  if (buildId === undefined) return { deploymentName, buildId: manifest.version };
+  if (!/^(?!__)\S{1,100}$/.test(buildId)) {
+    throw new Error(`TEMPORAL_WORKER_BUILD_ID must be a text without blanks, not "${buildId}".`);
+  }
+  return { deploymentName, buildId };
 }
 
 /** Throws one clear line for an unusable value. */

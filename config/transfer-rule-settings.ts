@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ConfigurationFile } from './schema.ts';
+import type { ConfigurationFile } from './schema/schema.ts';
 
 /** What decides about a transfer after its creation: the domain's `TransferRules`. Calendars have digests of their own. */
 const SETTINGS = ['schemes', 'calendarByCurrency', 'rollLimit', 'retryLimit', 'retryPauseSeconds'] as const;
@@ -15,7 +15,7 @@ function digestOf(setting: unknown): string {
   return createHash('sha256').update(JSON.stringify(setting, sorted)).digest('hex');
 }
 
-/** The order of keys says nothing; that of a list may. */
+/** The order of keys has no meaning; that of a list may. */
 function sorted(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));

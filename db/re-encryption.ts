@@ -1,16 +1,16 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { accountHolderNameRow } from './beneficiaries/verifications.ts';
-import type { Reader } from './driver/client.ts';
-import { storedAnswerRow } from './frame/idempotency-keys.ts';
-import type { Keyring } from './frame/keyring.ts';
+import { storedAnswerRow } from './common/idempotency-keys.ts';
+import type { Keyring } from './common/keyring.ts';
 import { signingKeyRow } from './open-banking/signing-keys.ts';
+import type { Reader } from './query/database.ts';
 import { webhookSecretRow } from './webhooks/schema.ts';
 
 /**
- * The places that hold encrypted values. Values in plain text from an earlier release, or under an older key, are encrypted
- * again under the newest key. A value that changes meanwhile is left alone.
+ * The columns that hold encrypted values. Values under an older key are re-encrypted under the newest key. A value that
+ * changes meanwhile stays as it is.
  */
-export interface EncryptedPlace {
+export interface EncryptedColumn {
   readonly name: string;
   /** The next values after a cursor, in a fixed order, each with its row's name and cursor. */
   read(reader: Reader, after: Cursor | null, limit: number, prefix: string): Promise<readonly EncryptedValue[]>;
@@ -31,8 +31,8 @@ const webhookSecrets = columnOf('webhook_secrets', 'secret', webhookSecretRow);
 const accountHolderNames = columnOf('beneficiary_verifications', 'account_holder_name', accountHolderNameRow);
 const signingPrivateKeys = columnOf('signing_keys', 'private_key', signingKeyRow);
 
-/** A column of a table whose rows have an id. `rowOf`: the keyring's name for the row. */
-function columnOf(table: string, column: string, rowOf: (id: string) => string): Place {
+/** A column of a table whose rows have an id. `rowOf`: the name of the row by which the keyring encrypts. */
+function columnOf(table: string, column: string, rowOf: (id: string) => string): NamedEncryptedColumn {
   const [from, value] = [sql.identifier(table), sql.identifier(column)];
   return {
     name: `${table}.${column}`,
@@ -55,7 +55,7 @@ export const CONFIDENTIAL_PATHS = [
 ] as const;
 
 /** The stored answers of confidential routes. In a path, `{webhookSubscriptionId}` matches any id. */
-function storedAnswers(paths: readonly string[]): EncryptedPlace & Named {
+function storedAnswers(paths: readonly string[]): EncryptedColumn & Named {
   const all = sql`ARRAY(
     SELECT path FROM unnest(${sql.param([...paths])}::text[]) AS path WHERE path NOT LIKE '%{%'
     UNION ALL SELECT replace(path, '{webhookSubscriptionId}', subscription.id::text)
@@ -84,13 +84,13 @@ function storedAnswers(paths: readonly string[]): EncryptedPlace & Named {
 }
 
 interface Named {
-  /** The keyring's name for the row. */
+  /** The name of the row by which the keyring encrypts. */
   row(cursor: Cursor): string;
 }
 
-export type Place = EncryptedPlace & Named;
+export type NamedEncryptedColumn = EncryptedColumn & Named;
 
-export function encryptedPlaces(confidentialPaths: readonly string[]): readonly Place[] {
+export function encryptedColumns(confidentialPaths: readonly string[]): readonly NamedEncryptedColumn[] {
   return [webhookSecrets, accountHolderNames, signingPrivateKeys, storedAnswers(confidentialPaths)];
 }
 
@@ -98,20 +98,37 @@ export function encryptedPlaces(confidentialPaths: readonly string[]): readonly 
 export async function reEncryptBatch(
   reader: Reader,
   keyring: Keyring,
-  place: Place,
+  column: NamedEncryptedColumn,
   after: Cursor | null,
   limit: number,
 ): Promise<{ readonly next: Cursor | null; readonly unreadable: number }> {
-  const values = await place.read(reader, after, limit, keyring.prefix);
+  const values = await column.read(reader, after, limit, keyring.prefix);
   let unreadable = 0;
   for (const value of values) {
     if (value.stored === null) continue;
-    const fresh = decrypted(keyring, value.stored, place.row(value.cursor));
+    const fresh = decrypted(keyring, value.stored, column.row(value.cursor));
     if (fresh === null) unreadable += 1;
-    else await place.replace(reader, value, keyring.encrypt(fresh, place.row(value.cursor)));
+    else await column.replace(reader, value, keyring.encrypt(fresh, column.row(value.cursor)));
   }
   return { next: values.length < limit ? null : (values.at(-1)?.cursor ?? null), unreadable };
 }
+
+/** Of the first values of a column, how many a key decrypts; none without a keyring. */
+export async function countReadable(
+  reader: Reader,
+  keyring: Keyring | null,
+  column: NamedEncryptedColumn,
+  limit: number,
+): Promise<{ readonly readable: number; readonly all: number }> {
+  const values = await column.read(reader, null, limit, NO_PREFIX);
+  const stored = values.flatMap(({ stored, cursor }) => (stored === null ? [] : [{ stored, row: column.row(cursor) }]));
+  const readable =
+    keyring === null ? [] : stored.filter((value) => decrypted(keyring, value.stored, value.row) !== null);
+  return { readable: readable.length, all: stored.length };
+}
+
+/** Of no value: all are read. */
+const NO_PREFIX = '-';
 
 function decrypted(keyring: Keyring, stored: string, row: string): string | null {
   try {

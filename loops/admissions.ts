@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
-import { type Database, DatabaseUnavailable, LockTimeout } from '../db/driver/client.ts';
 import { admitWaitingTransfers, listAdmissionsDue, type SkippedTransfer } from '../db/outgoing-transfers/admissions.ts';
-import type { AccountId, OutgoingTransferId } from '../domain/frame/ids.ts';
+import { DatabaseUnavailable, LockTimeout } from '../db/postgres/failures.ts';
+import type { Database } from '../db/query/database.ts';
+import type { AccountId, OutgoingTransferId } from '../domain/common/ids.ts';
 import type { TransferRules } from '../domain/outgoing-transfers/transfer-changes.ts';
 import { type PollingLoop, pollingLoop, reasonOf } from './polling.ts';
 

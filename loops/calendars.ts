@@ -1,16 +1,17 @@
 import type { Logger } from 'pino';
 import type { Configuration } from '../config/configuration.ts';
-import { type Database, DatabaseUnavailable } from '../db/driver/client.ts';
-import type { Initiator } from '../db/frame/audit-entries.ts';
+import type { Initiator } from '../db/common/audit-entries.ts';
 import {
   type AwaitedSchedule,
   listAwaitedSchedules,
   listWaitingForSchedule,
   rescheduleOutgoingTransfer,
 } from '../db/outgoing-transfers/schedules.ts';
+import { DatabaseUnavailable } from '../db/postgres/failures.ts';
 import { putCalendarInForce, readCalendarDigests } from '../db/providers/calendars.ts';
 import { putTransferRulesInForce } from '../db/providers/transfer-rules.ts';
-import type { OutgoingTransferId } from '../domain/frame/ids.ts';
+import type { Database } from '../db/query/database.ts';
+import type { OutgoingTransferId } from '../domain/common/ids.ts';
 import type { TransferRules } from '../domain/outgoing-transfers/transfer-changes.ts';
 import { type PollingLoop, pollingLoop, reasonOf } from './polling.ts';
 
@@ -27,7 +28,7 @@ const LANES = 4;
 /** No machine user asks for these changes: an operator replaced a file. */
 const INITIATOR: Initiator = { actor: 'calendars', requestId: null };
 
-/** The rules with what tells their editions apart. */
+/** The rules, with the digests that identify their editions. */
 export type WatchedRules = TransferRules & Pick<Configuration, 'calendars' | 'transferRuleDigests'>;
 
 interface CalendarChanges {
@@ -37,7 +38,7 @@ interface CalendarChanges {
 }
 
 /**
- * Moves waiting transfers whose date or cut-off no longer is what the calendars and the configuration say, and wakes exactly
+ * Transitions waiting transfers whose date or cut-off no longer matches the calendars and the configuration, and wakes only
  * those. It compares what the transfers wait for with what is in force, so it does not matter which process saw the change, or
  * whether one saw it at all.
  */
@@ -74,7 +75,7 @@ export function calendarChanges(options: CalendarChanges & { readonly intervalMs
   });
   return {
     ...loop,
-    // A change can concern a million transfers; the process that starts next goes on with them.
+    // A change can concern a million transfers; the process that starts next continues with them.
     stop: () => {
       stopping = true;
       return loop.stop();
@@ -82,12 +83,11 @@ export function calendarChanges(options: CalendarChanges & { readonly intervalMs
   };
 }
 
-const BEHIND = 'another process has read other calendar files: this one moves no transfers';
+const BEHIND = 'another process has read newer calendar files: this one moves no transfers';
 
 /**
- * Puts the editions in force that this process has read and not announced yet, at its start with the settings that operators'
- * commands must share. Returns the calendars of which another process
- * has announced a later one.
+ * Puts in force the editions that this process has read and not announced yet and, at its start, the settings that operators'
+ * commands must share. Returns the calendars of which another process has announced a later edition.
  */
 function announcer({ database, rules }: CalendarChanges): () => Promise<readonly string[]> {
   const announced = new Map<string, string>();
@@ -105,7 +105,7 @@ function announcer({ database, rules }: CalendarChanges): () => Promise<readonly
   };
 }
 
-/** Moves every transfer that waits for a schedule. A failure on one is logged once, retried at a later look, and stops no other. */
+/** Transitions every transfer that waits for a schedule. A failure on one is logged once, retried at a later look, and stops no other. */
 function mover(
   { database, rules, logger }: CalendarChanges,
   isStopping: () => boolean,

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Database } from '../db/driver/client.ts';
 import { expireDueConsents } from '../db/open-banking/expiry.ts';
+import type { Database } from '../db/query/database.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
 
 const INTERVAL_MS = 1_000;
@@ -8,7 +8,7 @@ const INTERVAL_MS = 1_000;
 const CONSENTS_AT_ONCE = 200;
 
 /**
- * Records what has expired, many consents in one transaction: their workflows would take a hundred times as long, and delay
+ * Records expired consents, many in one transaction: their workflows would take a hundred times as long, and delay
  * payments, if thousands expired at one instant.
  */
 export function consentExpiry(options: {

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Database } from '../db/driver/client.ts';
+import type { Database } from '../db/query/database.ts';
 import { readWebhookBacklog } from '../db/webhooks/backlog.ts';
 import {
   type NumberedEvents,

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { Database } from '../db/driver/client.ts';
-import { COUNTED_LISTS, keepListCounts } from '../db/driver/queries/counted-lists.ts';
-import { keepTransferCounts, TRANSFER_DIRECTIONS } from '../db/ledger/transfer-counts.ts';
+import { COUNTED_LISTS, COUNTED_TOTALS, keepListCounts } from '../db/query/counted-lists.ts';
+import type { Database } from '../db/query/database.ts';
+import { advanceTransferCounts, TRANSFER_DIRECTIONS } from '../db/transfers/transfer-counts.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
 
 /** Totals stay exact however late this runs: readers count the rest themselves. */
@@ -18,9 +18,9 @@ export function listCounting(options: { readonly database: Database; readonly lo
     poll: async () => {
       let more = false;
       for (const direction of TRANSFER_DIRECTIONS) {
-        if ((await keepTransferCounts(options.database, direction, ROWS_AT_ONCE)) >= ROWS_AT_ONCE) more = true;
+        if ((await advanceTransferCounts(options.database, direction, ROWS_AT_ONCE)) >= ROWS_AT_ONCE) more = true;
       }
-      for (const list of COUNTED_LISTS) {
+      for (const list of [...COUNTED_LISTS, ...COUNTED_TOTALS]) {
         if ((await keepListCounts(options.database, list, ROWS_AT_ONCE)) >= ROWS_AT_ONCE) more = true;
       }
       return more;

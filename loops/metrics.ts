@@ -5,7 +5,7 @@ export const loopMetrics = new Registry();
 
 export const relayLagSeconds = new Gauge({
   name: 'relay_lag_seconds',
-  help: 'Age of the oldest wake-up that Temporal has not got.',
+  help: 'Age of the oldest wake-up that Temporal has not received.',
   registers: [loopMetrics],
 });
 
@@ -17,27 +17,65 @@ export const relayParkedWakeups = new Gauge({
 
 export const eventNumberingLagSeconds = new Gauge({
   name: 'event_numbering_lag_seconds',
-  help: 'Age of the oldest event without a position, which no subscriber has got.',
+  help: 'Age of the oldest event without a position, which subscribers do not have yet.',
   registers: [loopMetrics],
 });
 
-/** A timestamp and no age, so that it shows a loop that hangs as well. */
+export const bankFilesSetAside = new Gauge({
+  name: 'bank_files_set_aside',
+  help: 'Files of banks, or for them, that are set aside and wait for a person.',
+  registers: [loopMetrics],
+});
+
+export const bankFilesUndeliveredOldestSeconds = new Gauge({
+  name: 'bank_files_undelivered_oldest_seconds',
+  help: 'Age of the oldest file for a bank whose delivery is not proven; 0 without one.',
+  registers: [loopMetrics],
+});
+
+export const bankPaymentsSilent = new Gauge({
+  name: 'bank_payments_silent',
+  help: 'Payments in delivered files, held payments, and sums of batches of which the bank should have told more.',
+  registers: [loopMetrics],
+});
+
+export const bankPaymentsToConfirm = new Gauge({
+  name: 'bank_payments_to_confirm',
+  help: 'Payments that wait for a confirmation at the bank, after its payee check.',
+  registers: [loopMetrics],
+});
+
+export const bankStatementsMissing = new Gauge({
+  name: 'bank_statements_missing',
+  help: 'Currencies of a bank with files whose next day to compare has no camt.053, past its time.',
+  labelNames: ['provider'] as const,
+  registers: [loopMetrics],
+});
+
+export const bankPgpKeyEnds = new Gauge({
+  name: 'bank_pgp_key_ends_timestamp_seconds',
+  help: 'When a PGP key of ours or of a bank can no longer be used; 0 for a revoked one, absent for one that does not expire.',
+  labelNames: ['provider', 'owner', 'fingerprint'] as const,
+  registers: [loopMetrics],
+});
+
+/** A timestamp rather than an age, so that it also shows a loop that hangs. */
 export const loopLastSuccess = new Gauge({
   name: 'loop_last_success_timestamp_seconds',
-  help: 'When a loop of this process last looked for work without a failure, by loop. Its start counts as the first time.',
+  help: 'When a loop of this process last looked for work without a failure; its start counts.',
   labelNames: ['loop'] as const,
   registers: [loopMetrics],
 });
 
 export const webhookBacklog = new Gauge({
   name: 'webhook_backlog',
-  help: 'Deliveries that are due and not yet made.',
+  help: 'Deliveries whose next attempt is due, 10,000 at most.',
   registers: [loopMetrics],
 });
 
 export const webhookUndelivered = new Gauge({
   name: 'webhook_undelivered',
-  help: 'Deliveries that are not made yet, also those that wait for another attempt; 10,000 at most.',
+  help: 'Deliveries that are not made yet, 10,000 at most.',
   registers: [loopMetrics],
 });
 
@@ -55,12 +93,12 @@ export const webhookSubscriptionsFailing = new Gauge({
 
 export const webhookSubscriptionsFailingOldestSeconds = new Gauge({
   name: 'webhook_subscriptions_failing_oldest_seconds',
-  help: 'For how long the one of them that has failed longest has failed; 0 without one.',
+  help: 'For how long the oldest failing subscription has failed; 0 without one.',
   registers: [loopMetrics],
 });
 
 export const webhookSubscriptionsDisabled = new Gauge({
   name: 'webhook_subscriptions_disabled',
-  help: 'Subscriptions that the service disabled: the receiver is gone, or failed for days.',
+  help: 'Subscriptions that the service disabled.',
   registers: [loopMetrics],
 });

@@ -1,11 +1,27 @@
 import type { Logger } from 'pino';
-import type { Database } from '../db/driver/client.ts';
-import { OPEN_WORK_TYPES, wakeOverdue } from '../db/frame/open-work.ts';
+import { readBankFilesAttention } from '../db/bank-files/attention.ts';
+import { OPEN_WORK_TYPES, wakeOverdue } from '../db/common/open-work.ts';
+import type { Database } from '../db/query/database.ts';
+import {
+  bankFilesSetAside,
+  bankFilesUndeliveredOldestSeconds,
+  bankPaymentsSilent,
+  bankPaymentsToConfirm,
+} from './metrics.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
 
 const SWEEP_INTERVAL_MS = 5_000;
 /** Few at a time: a large sweep after an outage would cause a load spike of its own. */
 const SWEEP_BATCH = 20;
+
+/** Feeds the metrics of files that wait for a person: in every process, so that a bank whose exchange is away is seen too. */
+async function lookAtBankFiles(database: Database): Promise<void> {
+  const { setAside, undeliveredSeconds, silent, confirmations } = await readBankFilesAttention(database.reader);
+  bankFilesSetAside.set(setAside);
+  bankFilesUndeliveredOldestSeconds.set(undeliveredSeconds);
+  bankPaymentsSilent.set(silent);
+  bankPaymentsToConfirm.set(confirmations);
+}
 
 /**
  * Wakes the workflows of open rows whose check is overdue: the workflow was terminated, was lost with Temporal's
@@ -26,6 +42,7 @@ export function openWorkSweep(options: {
         const woken = await database.transaction((tx) => wakeOverdue(tx, type, SWEEP_BATCH));
         if (woken > 0) logger.info({ type, woken }, 'overdue rows woken');
       }
+      await lookAtBankFiles(database);
       return false;
     },
   });

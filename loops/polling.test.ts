@@ -6,7 +6,7 @@ import { pollingLoop } from './polling.ts';
 
 const WARNING_INTERVAL_MS = 100;
 
-/** A loop that fails while told to, and what it logs. */
+/** A loop that fails while it is set to, and what it logs. */
 function failingLoop(name: string) {
   const lines: { level: number; failures: number; msg: string }[] = [];
   let fails = true;
@@ -35,7 +35,7 @@ async function eventually(isSo: () => boolean): Promise<void> {
   while (!isSo()) await sleep(5);
 }
 
-test('a loop that goes on failing warns again and again, but not at each failure, and then of its recovery', async () => {
+test('a loop that keeps failing warns again and again, but not at each failure, and then of its recovery', async () => {
   const { loop, lines, recover } = failingLoop('failing');
   loop.start();
   await eventually(() => lines.length >= 4);
@@ -44,12 +44,12 @@ test('a loop that goes on failing warns again and again, but not at each failure
   await loop.stop();
   const failures = lines.slice(0, -1).map((line) => line.failures);
   expect(failures[0]).toBe(1);
-  // One interval has room for several attempts.
+  // One interval is long enough for several attempts.
   expect(failures[1]).toBeGreaterThan(1);
   expect(failures).toEqual([...new Set(failures)].sort((one, other) => one - other));
 });
 
-test('the last success of a loop stands still while it fails, from its start on, and moves once it has recovered', async () => {
+test('the last success of a loop does not change while it fails, from its start on, and moves once it has recovered', async () => {
   const startedMs = Date.now();
   const { loop, lines, recover } = failingLoop('measured');
   loop.start();

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { sqlState } from '../db/driver/client.ts';
-import { DomainError } from '../domain/frame/errors.ts';
+import { sqlState } from '../db/postgres/failures.ts';
+import { DomainError } from '../domain/common/errors.ts';
 import { loopLastSuccess } from './metrics.ts';
 
 const PAUSE_MS_MAX = 5_000;
-/** Whoever reads the log of an hour sees that a loop still fails. */
+/** So that an hour's log shows that a loop still fails. */
 const WARNING_INTERVAL_MS = 60_000;
 
-/** Work that runs beside the API: the relay, the sequencer, admissions, the sweep. */
+/** Work that runs next to the API: the relay, the sequencer, admissions, the sweep. */
 export interface BackgroundLoop {
   readonly name: string;
   start(): void;
@@ -45,7 +45,8 @@ export function pollingLoop(options: {
   async function rest(): Promise<void> {
     // A nudge does not shorten the pause after a failure: what failed would only fail again.
     if (stopping || (nudged && failures === 0)) return;
-    const pauseMs = failures === 0 ? intervalMs : Math.min(PAUSE_MS_MAX, intervalMs * 2 ** failures) * jitter();
+    const growing = Math.min(PAUSE_MS_MAX, intervalMs * 2 ** failures) * jitter();
+    const pauseMs = failures === 0 ? intervalMs : Math.max(intervalMs, growing);
     resting = new AbortController();
     await sleep(pauseMs, undefined, { signal: resting.signal }).catch(() => {});
   }
@@ -92,7 +93,7 @@ function jitter(): number {
   return 0.5 + Math.random() / 2;
 }
 
-/** Error messages can quote user input; logs get the code alone. */
+/** Error messages can quote user input; logs get only the code. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   if (error instanceof DomainError) return error.code;

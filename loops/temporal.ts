@@ -1,5 +1,7 @@
-import { Client, Connection, type Metadata } from '@temporalio/client';
+import { Client, Connection, type Metadata, WorkflowClient } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
 import type { TemporalSettings } from '../config/temporal.ts';
+import { TRACE_HEADER } from '../workflows/common/messages.ts';
 
 /** grpc's default back-off grows to two minutes; a relay with a backlog should reconnect within seconds. */
 const RECONNECT_MS_MAX = 2_000;
@@ -63,6 +65,19 @@ function callDeadlines(): string {
     methodConfig: [
       within('SignalWithStartWorkflowExecution', SIGNAL_DEADLINE_SECONDS),
       within('GetSystemInfo', PROBE_DEADLINE_SECONDS),
+    ],
+  });
+}
+
+/** The same client, whose calls continue a trace: the SDK has no other way to send a header with one call. */
+export function workflowsInTrace(client: Client, traceparent: string): WorkflowClient {
+  const header = { [TRACE_HEADER]: defaultPayloadConverter.toPayload({ traceparent }) };
+  return new WorkflowClient({
+    ...client.workflow.options,
+    interceptors: [
+      {
+        signalWithStart: (input, next) => next({ ...input, headers: { ...input.headers, ...header } }),
+      },
     ],
   });
 }

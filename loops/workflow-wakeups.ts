@@ -1,19 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, isGrpcServiceError, NamespaceNotFoundError } from '@temporalio/client';
 import type { Logger } from 'pino';
-import type { Database } from '../db/driver/client.ts';
-import { WAKEUPS_CHANNEL } from '../db/driver/wakeup-nudges.ts';
+import { tracing } from '../config/tracing/tracing.ts';
 import {
   type ClaimedWakeup,
-  giveBackWakeup,
   parkWakeup,
   readRelayBacklog,
+  releaseWakeup,
   settleAndClaimWakeups,
   settleWakeup,
-} from '../db/frame/workflow-wakeups.ts';
-import { CHANGED_SIGNAL, staticDetails, staticSummary, TASK_QUEUES } from '../workflows/frame/messages.ts';
+} from '../db/common/workflow-wakeups.ts';
+import { WAKEUPS_CHANNEL } from '../db/postgres/wakeup-nudges.ts';
+import type { Database } from '../db/query/database.ts';
+import { CHANGED_SIGNAL, staticDetails, staticSummary, TASK_QUEUES } from '../workflows/common/messages.ts';
 import { relayLagSeconds, relayParkedWakeups } from './metrics.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
+import { workflowsInTrace } from './temporal.ts';
 
 /** The relay sees a committed wake-up within this time, nudged or not. */
 const POLL_INTERVAL_MS = 500;
@@ -25,19 +27,21 @@ const CALLS_MAX = 8;
  */
 const LEASE_MS = 30_000;
 const BACKOFF_MS_MIN = 500;
-/** For a wake-up that Temporal refuses. */
+/** For a wake-up that Temporal rejects. */
 const BACKOFF_MS_MAX = 60_000;
 /** For all wake-ups while Temporal does not answer. */
 const ABSENCE_MS_MAX = 5_000;
 const BACKLOG_INTERVAL_MS = 2_000;
-/** A run that is just closing refuses once; expired credentials are refused at every call, and one line tells as much as thousands. */
-const REFUSALS_BEFORE_WARNING = 2;
-const REFUSAL_WARNING_INTERVAL_MS = 60_000;
+/** A closing run rejects once; expired credentials are rejected at every call, and one line says as much as thousands. */
+const REJECTIONS_BEFORE_WARNING = 2;
+const REJECTION_WARNING_INTERVAL_MS = 60_000;
 
 export interface RelayOptions {
   readonly database: Database;
   readonly client: Client;
   readonly logger: Logger;
+  /** The console's address, to which workflows lead; none unless given. */
+  readonly consoleUrl?: string | null;
   /**
    * Relays right after a commit that wakes workflows, also one of another process (NOTIFY). Without it the poll finds
    * them a little later. Default true.
@@ -90,14 +94,14 @@ class Relay {
   #absences = 0;
   #absentUntil = 0;
   #backlogReadAt = 0;
-  #refusalWarnedAt = Number.NEGATIVE_INFINITY;
+  #rejectionWarnedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: RelayOptions, nudge: () => void) {
     this.#options = options;
     this.#nudge = nudge;
   }
 
-  /** Claims as many wake-ups as there are free calls. Calls run beside the loop, so that a slow one delays no other. */
+  /** Claims as many wake-ups as there are free calls. The loop does not wait for calls, so that a slow one delays no other. */
   async poll(): Promise<boolean> {
     await this.#readBacklog();
     const limit = this.#freeCalls();
@@ -108,14 +112,14 @@ class Relay {
     const { settled, claimed } = await settleAndClaimWakeups(reader, signalled, claim);
     this.#signalled = this.#signalled.slice(signalled.length);
     for (const wakeup of signalled)
-      if (!settled.has(wakeup.workflowId)) this.#beside(wakeup, () => this.#settle(wakeup));
-    for (const wakeup of claimed) this.#beside(wakeup, () => this.#relay(wakeup));
+      if (!settled.has(wakeup.workflowId)) this.#inBackground(wakeup, () => this.#settle(wakeup));
+    for (const wakeup of claimed) this.#inBackground(wakeup, () => this.#relay(wakeup));
     return false;
   }
 
   async settled(): Promise<void> {
     await Promise.all(this.#calls);
-    for (const wakeup of this.#signalled.splice(0)) this.#beside(wakeup, () => this.#settle(wakeup));
+    for (const wakeup of this.#signalled.splice(0)) this.#inBackground(wakeup, () => this.#settle(wakeup));
     await Promise.all(this.#calls);
   }
 
@@ -124,7 +128,7 @@ class Relay {
     return Math.max(0, (this.#absences > 0 ? 1 : CALLS_MAX) - this.#calls.size);
   }
 
-  #beside(wakeup: ClaimedWakeup, work: () => Promise<void>): void {
+  #inBackground(wakeup: ClaimedWakeup, work: () => Promise<void>): void {
     const call = work()
       .catch((error: unknown) => {
         // The lease will expire, and repeating a signal is harmless.
@@ -147,29 +151,31 @@ class Relay {
     const { reader } = database;
     const failure = await this.#signal(wakeup);
     if (failure === null) this.#signalled.push(wakeup);
-    else if (failure.kind === 'absent') await giveBackWakeup(reader, wakeup, 0);
+    else if (failure.kind === 'absent') await releaseWakeup(reader, wakeup, 0);
     else if (failure.kind === 'invalid') {
       const { workflowId } = wakeup;
       logger.error({ workflowId, reason: failure.reason }, 'wake-up parked: Temporal finds it invalid');
       await parkWakeup(reader, wakeup, failure.reason);
     } else {
-      if (wakeup.attemptCount >= REFUSALS_BEFORE_WARNING) this.#warnOfRefusal(failure.reason);
-      await giveBackWakeup(reader, wakeup, backoffMs(wakeup.attemptCount, BACKOFF_MS_MAX), failure.reason);
+      if (wakeup.attemptCount >= REJECTIONS_BEFORE_WARNING) this.#warnOfRejection(failure.reason);
+      await releaseWakeup(reader, wakeup, backoffMs(wakeup.attemptCount, BACKOFF_MS_MAX), failure.reason);
     }
   }
 
-  #warnOfRefusal(reason: string): void {
-    if (performance.now() - this.#refusalWarnedAt < REFUSAL_WARNING_INTERVAL_MS) return;
-    this.#refusalWarnedAt = performance.now();
-    this.#options.logger.warn({ reason }, 'Temporal refuses wake-ups; they wait and are tried again');
+  #warnOfRejection(reason: string): void {
+    if (performance.now() - this.#rejectionWarnedAt < REJECTION_WARNING_INTERVAL_MS) return;
+    this.#rejectionWarnedAt = performance.now();
+    this.#options.logger.warn({ reason }, 'Temporal rejects wake-ups; they wait and are tried again');
   }
 
   async #signal(wakeup: ClaimedWakeup): Promise<Failure | null> {
-    const { client, logger } = this.#options;
+    const { client, logger, consoleUrl = null } = this.#options;
     const { workflowType, workflowId, priority } = wakeup;
-    const details = staticDetails(workflowType, workflowId);
+    const details = staticDetails(workflowType, workflowId, consoleUrl);
+    const trace = tracing()?.beginCall(`wake ${workflowType}`, { workflowId }, wakeup.traceparent);
+    const workflows = trace?.traceparent === undefined ? client.workflow : workflowsInTrace(client, trace.traceparent);
     try {
-      await client.workflow.signalWithStart(workflowType, {
+      await workflows.signalWithStart(workflowType, {
         workflowId,
         taskQueue: TASK_QUEUES.workflows,
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
@@ -180,8 +186,10 @@ class Relay {
       });
       if (this.#absences > 0) logger.info({ absences: this.#absences }, 'Temporal answers again');
       this.#absences = 0;
+      trace?.end({});
       return null;
     } catch (error) {
+      trace?.end({}, 'failed');
       const failure = classify(error);
       if (failure.kind !== 'absent') return failure;
       if (this.#absences === 0) logger.warn({ reason: failure.reason }, 'Temporal does not answer; wake-ups wait');
@@ -200,9 +208,9 @@ class Relay {
   }
 }
 
-/** `absent`: no answer. `invalid`: Temporal will never accept it. `refused`: not now. */
+/** `absent`: no answer. `invalid`: Temporal will never accept it. `rejected`: not now. */
 interface Failure {
-  readonly kind: 'absent' | 'invalid' | 'refused';
+  readonly kind: 'absent' | 'invalid' | 'rejected';
   readonly reason: string;
 }
 
@@ -212,11 +220,11 @@ const INVALID_CODES: ReadonlySet<number> = new Set([3]); // invalid argument
 function classify(error: unknown): Failure {
   const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
   // The SDK's own error for one kind of NOT_FOUND. Messages of others may quote metadata, and thus an API key.
-  if (cause instanceof NamespaceNotFoundError) return { kind: 'refused', reason: `5 ${cause.message}` };
-  if (!isGrpcServiceError(cause)) return { kind: 'refused', reason: error instanceof Error ? error.name : 'unknown' };
+  if (cause instanceof NamespaceNotFoundError) return { kind: 'rejected', reason: `5 ${cause.message}` };
+  if (!isGrpcServiceError(cause)) return { kind: 'rejected', reason: error instanceof Error ? error.name : 'unknown' };
   const reason = `${cause.code} ${cause.details}`.slice(0, 300);
   if (ABSENT_CODES.has(cause.code)) return { kind: 'absent', reason };
-  return { kind: INVALID_CODES.has(cause.code) ? 'invalid' : 'refused', reason };
+  return { kind: INVALID_CODES.has(cause.code) ? 'invalid' : 'rejected', reason };
 }
 
 /** Doubles with each attempt up to a limit; jitter keeps relays from retrying in step. */

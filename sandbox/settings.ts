@@ -4,7 +4,7 @@ import type { ServiceAddress } from './service/service.ts';
 export interface SandboxSettings {
   readonly port: number;
   readonly host: string;
-  /** Names under which it is reached, besides those of this machine: lower case, without ports. */
+  /** Names by which it is reached, besides those of this machine: lower case, without ports. */
   readonly hosts: readonly string[];
   /** The folder with the sandbox's data. */
   readonly directory: string;
@@ -12,10 +12,23 @@ export interface SandboxSettings {
   readonly bankSecret: string;
   /** The mail server's port; 0 picks a free one. */
   readonly smtpPort: number;
-  /** The database of the service whose clock callers may move; null: there is no such clock. Set by `npm start` alone. */
+  /** The port of the file bank's SFTP server; 0 picks a free one. */
+  readonly sftpPort: number;
+  /** The file with the keys of its customers; null: the sandbox makes one. */
+  readonly sftpAuthorizedKeys: string | null;
+  /** The database of the service whose clock callers may move; null: there is no such clock. Set only by `npm start`. */
   readonly clockDatabaseUrl: string | null;
-  /** What the third party and the front office need; null: there are none. Set by `npm start` alone. */
+  /** What the company's identity provider needs; null: there is none. */
+  readonly identity: IdentitySettings | null;
+  /** What the third party and the front office need; null: there are none. Set only by `npm start`. */
   readonly consentWalk: ConsentWalkSettings | null;
+}
+
+export interface IdentitySettings {
+  /** Its address for people and for the console. */
+  readonly issuer: string;
+  readonly consoleUrl: string;
+  readonly consoleSecret: string;
 }
 
 export interface ConsentWalkSettings extends ServiceAddress {
@@ -50,20 +63,34 @@ export function sandboxSettings(environment: Readonly<Record<string, string | un
   return {
     port: sandboxPort,
     smtpPort: port('SANDBOX_SMTP_PORT', 0),
+    sftpPort: port('SANDBOX_SFTP_PORT', 0),
+    sftpAuthorizedKeys: read('SANDBOX_SFTP_AUTHORIZED_KEYS') ?? null,
     host: read('SANDBOX_HOST') ?? '127.0.0.1',
     hosts: hostsOf(read),
     directory: join(read('DATA_DIR') ?? '.data', 'sandbox'),
     bankCallbackUrl: callbackUrl,
     bankSecret: secret,
     clockDatabaseUrl: read('SANDBOX_CLOCK') === 'on' ? (read('DATABASE_URL') ?? null) : null,
+    identity: identity(read),
     consentWalk: consentWalk(read, publicUrl, sandboxPort),
   };
 }
 
-/** An address to listen on is a name too, unless it stands for all. */
+/** A listen address is a name too, unless it means all addresses. */
 function hostsOf(read: (name: string) => string | undefined): readonly string[] {
   const names = `${read('SANDBOX_HOSTS') ?? ''},${read('SANDBOX_HOST') ?? ''}`.toLowerCase().split(',');
   return names.map((name) => name.trim()).filter((name) => !['', '0.0.0.0', '::'].includes(name));
+}
+
+function identity(read: (name: string) => string | undefined): IdentitySettings | null {
+  const issuer = read('SANDBOX_ISSUER');
+  const consoleUrl = read('SANDBOX_CONSOLE_URL');
+  const consoleSecret = read('SANDBOX_CONSOLE_SECRET');
+  if (issuer === undefined || consoleUrl === undefined || consoleSecret === undefined) return null;
+  for (const address of [issuer, consoleUrl])
+    if (!URL.canParse(address))
+      throw new Error(`"${address}" is no address. Set SANDBOX_ISSUER and SANDBOX_CONSOLE_URL to http(s) addresses.`);
+  return { issuer, consoleUrl, consoleSecret };
 }
 
 function consentWalk(
@@ -78,7 +105,7 @@ function consentWalk(
   return { partiesFile, apiUrl, publicUrl, audience, redirectUris: redirectUrisOf(sandboxPort) };
 }
 
-/** Where the third party wants browsers back: each name under which they may know this machine, as cookies are kept by name. */
+/** The third party's redirect addresses: one for each name by which browsers may know this machine, as cookies belong to a name. */
 export function redirectUrisOf(sandboxPort: number): readonly string[] {
   return ['127.0.0.1', 'localhost'].map((host) => `http://${host}:${sandboxPort}/third-party/callback`);
 }

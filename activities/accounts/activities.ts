@@ -4,17 +4,24 @@ import {
   recordAccountOutcome,
 } from '../../db/accounts/connections.ts';
 import { recordClientConnection } from '../../db/clients/connections.ts';
-import type { Transaction } from '../../db/driver/client.ts';
+import type { Transaction } from '../../db/query/database.ts';
 import type { AccountConnectionStep } from '../../domain/accounts/accounts.ts';
 import type { AccountOutcome } from '../../domain/accounts/connections.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import { type AccountId, asId } from '../../domain/frame/ids.ts';
-import type { WithWait } from '../../domain/frame/waits.ts';
-import { type ActivityDependencies, providerOf } from '../frame/dependencies.ts';
-import { whileHeartbeating } from '../frame/heartbeats.ts';
-import { endWhenGone, TRANSITION_LIMITS, withWait } from '../frame/open-work.ts';
-import { type Answering, closingOutcome, closingReference, openingOutcome } from '../providers/account-reports.ts';
-import type { CallOptions, Provider } from '../providers/port.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import { type AccountId, asId } from '../../domain/common/ids.ts';
+import type { WithWait } from '../../domain/common/waits.ts';
+import { type ActivityDependencies, providerOf } from '../common/dependencies.ts';
+import { whileHeartbeating } from '../common/heartbeats.ts';
+import { endWhenGone, TRANSITION_LIMITS, withWait } from '../common/open-work.ts';
+import { type AccountCalls, opensAccounts } from '../providers/port.ts';
+import type { CallOptions } from '../providers/ports/common.ts';
+import { ownAccounts } from '../providers/ports/own-accounts.ts';
+import {
+  type AnsweringProvider,
+  closingOutcome,
+  closingReference,
+  openingOutcome,
+} from '../providers/reports/account-reports.ts';
 
 export type AccountConnectionNext = WithWait<AccountConnectionStep>;
 
@@ -49,7 +56,7 @@ export function accountProviderCalls(dependencies: ActivityDependencies) {
         if (found === null) throw recordNotFound('account', 'id', id);
         const { provider } = found.account;
         const from = { provider, providers: dependencies.configuration.providers };
-        const record = await call(found, providerOf(dependencies, provider), { signal }, from);
+        const record = await call(found, accountCallsOf(dependencies, provider), { signal }, from);
         return database.transaction(async (tx) => {
           await record(tx);
           return nextStep(tx, id);
@@ -60,8 +67,8 @@ export function accountProviderCalls(dependencies: ActivityDependencies) {
 
   return {
     /**
-     * Goes on to open the account, if that is next. Without an answer to that, it returns the step, so that the opening's own
-     * activity repeats the same request.
+     * Continues with the opening of the account if that is the next step. If the provider does not answer, returns that step,
+     * and the `openAccount` activity repeats the same request.
      */
     async connectClient(id: string): Promise<AccountConnectionNext> {
       const next = await ask(id, connecting);
@@ -69,7 +76,7 @@ export function accountProviderCalls(dependencies: ActivityDependencies) {
       return ask(id, opening(next.attempt)).catch((error: unknown) => {
         logger.info(
           { id, reason: error instanceof Error ? error.name : typeof error },
-          'the opening is asked for again',
+          'the provider did not answer the opening; it is requested again',
         );
         return next;
       });
@@ -83,7 +90,7 @@ export function accountProviderCalls(dependencies: ActivityDependencies) {
         return recordingOf(found, 'close', attempt, closingOutcome(await provider.changeAccount(change, options)));
       });
     },
-    /** Looks up the request currently under way; the count only distinguishes one look-up from the next. */
+    /** Looks up the pending request; the count only distinguishes one look-up from the next. */
     async lookUpAccount(id: string, _count: number): Promise<AccountConnectionNext> {
       return ask(id, async (found, provider, options, from) => {
         const { id: accountId, requestedChange, changeAttempt } = found.account;
@@ -98,10 +105,24 @@ export function accountProviderCalls(dependencies: ActivityDependencies) {
   };
 }
 
+/** The provider's, or our own for one that opens no accounts. */
+function accountCallsOf(dependencies: ActivityDependencies, code: string): AccountCalls {
+  const provider = providerOf(dependencies, code);
+  if (opensAccounts(provider)) return provider;
+  const configured = dependencies.configuration.providers.find((one) => one.code === code);
+  if (configured === undefined) throw new Error(`${code} is no provider of the configuration`);
+  return ownAccounts(configured);
+}
+
 type FoundAccount = NonNullable<Awaited<ReturnType<typeof findAccountForProvider>>>;
 
-type Answered = (tx: Transaction) => Promise<void>;
-type Call = (found: FoundAccount, provider: Provider, options: CallOptions, from: Answering) => Promise<Answered>;
+type RecordAnswer = (tx: Transaction) => Promise<void>;
+type Call = (
+  found: FoundAccount,
+  provider: AccountCalls,
+  options: CallOptions,
+  from: AnsweringProvider,
+) => Promise<RecordAnswer>;
 
 const connecting: Call = async ({ client, account }, provider, options) => {
   const { id: clientId, identityType, fullName, country } = client;
@@ -124,7 +145,7 @@ function recordingOf(
   change: 'open' | 'close',
   attempt: number,
   outcome: AccountOutcome,
-): Answered {
+): RecordAnswer {
   return async (tx) => {
     await recordAccountOutcome(tx, { accountId: account.id, change, attempt, outcome });
   };

@@ -2,15 +2,15 @@ import {
   type CheckedType,
   decideBySignal,
   isComplianceCheckOpen,
-  recordJudgement,
+  recordScreeningResult,
 } from '../../db/compliance/checks.ts';
 import { readRuleFacts } from '../../db/compliance/rule-facts.ts';
+import { DomainError } from '../../domain/common/errors.ts';
 import type { SignalledDecision } from '../../domain/compliance/procedures.ts';
-import { type Judgement, judge, rulesOf } from '../../domain/compliance/rules.ts';
-import { DomainError } from '../../domain/frame/errors.ts';
-import type { ActivityDependencies } from '../frame/dependencies.ts';
-import { whileHeartbeating } from '../frame/heartbeats.ts';
-import { TRANSITION_LIMITS } from '../frame/open-work.ts';
+import { rulesOf, type ScreeningResult, screen } from '../../domain/compliance/rules.ts';
+import type { ActivityDependencies } from '../common/dependencies.ts';
+import { whileHeartbeating } from '../common/heartbeats.ts';
+import { TRANSITION_LIMITS } from '../common/open-work.ts';
 import type { NameLists } from './name-lists.ts';
 
 export type ComplianceTransitions = ReturnType<typeof complianceTransitions>;
@@ -22,34 +22,35 @@ export function complianceTransitions({
   logger,
 }: Pick<ActivityDependencies, 'database' | 'configuration' | 'logger'>) {
   return {
-    /** A decision that comes too late has no effect; every other failure is tried again. */
+    /** A decision that comes too late, or from someone involved in the payment, has no effect; every other failure is retried. */
     async recordComplianceDecision(type: CheckedType, id: string, decision: SignalledDecision): Promise<void> {
       try {
         await database.transaction((tx) => decideBySignal(tx, { type, id }, decision, rules), TRANSITION_LIMITS);
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
-        if (await isComplianceCheckOpen(database.reader, { type, id })) throw error;
+        const isForbidden = error.code === 'common.security.access_denied';
+        if (!isForbidden && (await isComplianceCheckOpen(database.reader, { type, id }))) throw error;
         logger.warn({ type, id, reason: error.code }, 'a compliance decision by signal has no effect');
       }
     },
-    /** What the rules say; without effect if a person has decided meanwhile. */
-    async recordComplianceJudgement(type: CheckedType, id: string, judgement: Judgement): Promise<void> {
-      await database.transaction((tx) => recordJudgement(tx, { type, id }, judgement, rules), TRANSITION_LIMITS);
+    /** Has no effect if a person has decided in the meantime. */
+    async recordComplianceJudgement(type: CheckedType, id: string, result: ScreeningResult): Promise<void> {
+      await database.transaction((tx) => recordScreeningResult(tx, { type, id }, result, rules), TRANSITION_LIMITS);
     },
   };
 }
 
 const DIRECTIONS = { 'incoming-transfer': 'incoming', 'outgoing-transfer': 'outgoing' } as const;
 
-/** The service's own review. Names and amounts stay here: histories show the result and the rule alone. */
+/** Built-in screening. Names and amounts stay here: histories contain only the result and the rule. */
 export function complianceReviews({
   database,
   configuration,
   nameLists,
 }: Pick<ActivityDependencies, 'database' | 'configuration'> & { readonly nameLists: NameLists }) {
   return {
-    /** Judges by the configured rules. Throws, to be tried again, while a rule cannot be applied. */
-    async reviewTransfer(type: CheckedType, id: string): Promise<Judgement> {
+    /** Screens the transfer by the configured rules. Throws, and is retried, while a rule cannot be applied. */
+    async reviewTransfer(type: CheckedType, id: string): Promise<ScreeningResult> {
       return whileHeartbeating(async () => {
         const direction = DIRECTIONS[type];
         const rules = rulesOf(configuration.complianceRules, direction);
@@ -67,7 +68,7 @@ export function complianceReviews({
           if (rule.kind !== 'name') continue;
           isListed.set(rule.name, await nameLists.isListed(rule, facts.transfer.counterpartyNames));
         }
-        return judge(rules, facts.transfer, { activity, isListed });
+        return screen(rules, facts.transfer, { activity, isListed });
       });
     },
   };

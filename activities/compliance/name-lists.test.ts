@@ -50,7 +50,7 @@ describe('a file', () => {
     expect(await lists.isListed(rule, ['Viktor Sorokin'])).toBe(true);
   });
 
-  test('is read once for judgements at the same time', async () => {
+  test('is read once for concurrent screenings', async () => {
     const rule = ruleOf('together.csv');
     writeFileSync(rule.file, `${HEADER}1,Viktor Sorokin,\n`);
     const { lists, lines } = listsOf(rule);

@@ -7,18 +7,19 @@ import { ConfigurationError } from '../../config/files.ts';
 import {
   type Columns,
   type ListedEntity,
+  type NameHit,
   NameList,
   type NameListProblem,
   readEntity,
   readHeader,
 } from '../../domain/compliance/name-lists.ts';
 import type { ComplianceRule, NameRule } from '../../domain/compliance/rules.ts';
-import { measureNameList, nameListFailures } from '../frame/metrics.ts';
+import { measureNameList, nameListFailures } from '../common/metrics.ts';
 
-/** Rows that are added to a list between two pauses. */
+/** Rows added to a list between two pauses. */
 const ROWS_PER_BATCH = 200;
 
-/** Temporal tries the judgement again: without its list a rule can neither stop nor pass a transfer. */
+/** Temporal retries the screening: without its list a rule can neither stop nor pass a transfer. */
 export class NameListMissing extends Error {
   constructor(rule: string) {
     super(`the list of the rule ${rule} cannot be used`);
@@ -26,21 +27,26 @@ export class NameListMissing extends Error {
   }
 }
 
-/** Why a file is no list: places and rules, never contents. */
-class NameListRefused extends Error {
+/** Why a file was not accepted as a list: lines and rules, never contents. */
+class NameListRejected extends Error {
   constructor(reason: string) {
     super(reason);
-    this.name = 'NameListRefused';
+    this.name = 'NameListRejected';
   }
 }
 
-/** Throws for the first rule whose file is not there: a mistake in the settings, unlike a file whose content is broken. */
+/** Throws for the first rule whose file cannot be read: a configuration error, unlike a file with broken content. */
 export async function requireNameLists(rules: readonly ComplianceRule[]): Promise<void> {
   for (const { name, file } of rules.filter((rule) => rule.kind === 'name')) {
     await access(file, constants.R_OK).catch((error: unknown) => {
       throw new ConfigurationError([`${file} cannot be read: ${reasonOf(error)} (rule "${name}")`]);
     });
   }
+}
+
+/** A listed name, and the name of the payment that is similar to it. */
+export interface FoundName extends NameHit {
+  readonly name: string;
 }
 
 interface Loaded {
@@ -50,15 +56,15 @@ interface Loaded {
 }
 
 /**
- * The lists of the configured name rules. Before each search a changed file is read again; one that cannot be used leaves
- * the list as it was.
+ * The lists of the configured name rules. A changed file is read again before the next search; if it cannot be used, the
+ * previous list stays in use.
  */
 export class NameLists {
   readonly #logger: Logger;
   readonly #loaded = new Map<string, Loaded>();
   /** The version of each file whose content cannot be used: it is not read again. */
-  readonly #refused = new Map<string, string>();
-  /** What has been reported of each file, so that it is reported once. */
+  readonly #rejected = new Map<string, string>();
+  /** The last reported problem of each file, so that it is reported once. */
   readonly #reported = new Map<string, string>();
   readonly #refreshing = new Map<string, Promise<void>>();
   readonly #rules: readonly NameRule[];
@@ -82,7 +88,19 @@ export class NameLists {
     return false;
   }
 
-  /** Once at a time for each file. */
+  /** The listed names that are similar to one of the names, by the rule's list and threshold; at most this many, for a person to look at. */
+  async findHits(rule: NameRule, names: readonly string[], max: number): Promise<readonly FoundName[]> {
+    await this.#refresh(rule);
+    const loaded = this.#loaded.get(rule.file);
+    if (loaded === undefined) throw new NameListMissing(rule.name);
+    const found: FoundName[] = [];
+    for (const name of names) {
+      for (const hit of await withPauses(loaded.list.hits(name, rule.threshold))) found.push({ ...hit, name });
+    }
+    return found.sort((one, other) => other.similarity - one.similarity).slice(0, max);
+  }
+
+  /** Reads each file once at a time. */
   #refresh(rule: NameRule): Promise<void> {
     const running = this.#refreshing.get(rule.file);
     if (running !== undefined) return running;
@@ -97,17 +115,17 @@ export class NameLists {
       version = await versionOf(file);
       const before = this.#loaded.get(file);
       if (version === before?.version) this.#reported.delete(file);
-      if (version === before?.version || version === this.#refused.get(file)) return;
+      if (version === before?.version || version === this.#rejected.get(file)) return;
       const list = await readList(file);
-      if ((await versionOf(file)) !== version) throw new NameListRefused('was written while it was read');
-      refuseShrunk(list, before?.list);
+      if ((await versionOf(file)) !== version) throw new NameListRejected('was written while it was read');
+      rejectShrunk(list, before?.list);
       this.#loaded.set(file, { list, version });
       this.#reported.delete(file);
       measureNameList(name, { entityCount: list.entityCount, modifiedMs: Number(version.split('/')[0]) });
       this.#logger.info({ rule: name, entities: list.entityCount }, 'list of names read');
     } catch (error) {
-      // The same content stays unusable; what the operating system says may be over at the next attempt.
-      if (isAboutContent(error)) this.#refused.set(file, version);
+      // The same content stays unusable; an error of the operating system may have passed at the next attempt.
+      if (isAboutContent(error)) this.#rejected.set(file, version);
       this.#report(name, file, version, error);
     }
   }
@@ -148,7 +166,7 @@ async function readList(file: string): Promise<NameList> {
     source.destroy();
   }
   await withPauses(list.add(batch));
-  if (list.entityCount === 0) throw new NameListRefused('has no entity');
+  if (list.entityCount === 0) throw new NameListRejected('has no entity');
   return list;
 }
 
@@ -158,28 +176,28 @@ interface ParsedRow {
 }
 
 function accepted<Value extends object>(value: Value | NameListProblem): Value {
-  if ('message' in value) throw new NameListRefused(`line ${value.line} ${value.message}`);
+  if ('message' in value) throw new NameListRejected(`line ${value.line} ${value.message}`);
   return value;
 }
 
-/** A list that loses half of its entities has probably been cut off. Whoever means it restarts the workers. */
-function refuseShrunk(list: NameList, before: NameList | undefined): void {
+/** A list that loses half of its entities has probably been cut off. If the loss is intended, restart the workers. */
+function rejectShrunk(list: NameList, before: NameList | undefined): void {
   if (before === undefined || list.entityCount * 2 > before.entityCount) return;
-  throw new NameListRefused(`has ${list.entityCount} entities, and had ${before.entityCount}`);
+  throw new NameListRejected(`has ${list.entityCount} entities where the list in use has ${before.entityCount}`);
 }
 
 function isAboutContent(error: unknown): boolean {
-  return error instanceof NameListRefused || error instanceof CsvError;
+  return error instanceof NameListRejected || error instanceof CsvError;
 }
 
-/** Without what the file says: a parser's messages quote it. */
+/** Never a parser's message, which quotes the file. */
 function reasonOf(error: unknown): string {
-  if (error instanceof NameListRefused) return error.message;
+  if (error instanceof NameListRejected) return error.message;
   if (error instanceof CsvError) return `line ${String(error.lines)}: ${error.code}`;
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }
 
-/** Lets the worker's other work go on between the slices of a search. */
+/** Yields to the worker's other work between the slices of a search. */
 async function withPauses<Result>(work: Generator<void, Result>): Promise<Result> {
   for (;;) {
     const { done, value } = work.next();

@@ -1,13 +1,13 @@
-import type { Transaction } from '../../db/driver/client.ts';
 import { advanceIncomingTransfer, recordReturn } from '../../db/incoming-transfers/incoming-transfers.ts';
 import { readReturn } from '../../db/outgoing-transfers/payment-submissions.ts';
-import { asId, type IncomingTransferId } from '../../domain/frame/ids.ts';
-import type { WithWait } from '../../domain/frame/waits.ts';
+import type { Transaction } from '../../db/query/database.ts';
+import { asId, type IncomingTransferId } from '../../domain/common/ids.ts';
+import type { WithWait } from '../../domain/common/waits.ts';
 import type { IncomingTransferStep } from '../../domain/incoming-transfers/incoming-transfers.ts';
-import { type ActivityDependencies, providerOf } from '../frame/dependencies.ts';
-import { whileHeartbeating } from '../frame/heartbeats.ts';
-import { endWhenGone, TRANSITION_LIMITS, withWait } from '../frame/open-work.ts';
-import { requireOpenSubmissions } from '../frame/submissions.ts';
+import { type ActivityDependencies, providerOf } from '../common/dependencies.ts';
+import { whileHeartbeating } from '../common/heartbeats.ts';
+import { endWhenGone, TRANSITION_LIMITS, withWait } from '../common/open-work.ts';
+import { requireOpenSubmissions } from '../common/submissions.ts';
 
 export type IncomingTransferNext = WithWait<IncomingTransferStep>;
 
@@ -30,13 +30,13 @@ export function incomingTransferTransitions({ database, configuration: rules, lo
   };
 }
 
-/** "Closed account number": the return reason of a payment that cannot be booked. */
+/** "Closed account number": the ISO 20022 reason for returning a payment that cannot be booked. */
 const RETURN_CODE = 'AC04';
 
 export function incomingTransferProviderCalls(dependencies: ActivityDependencies) {
   const { database } = dependencies;
   return {
-    /** True once the provider has taken the money back. A refusal keeps throwing until an operator resolves it. */
+    /** True once the provider has taken the money back. A rejection keeps throwing until an operator resolves it. */
     async sendBackIncomingTransfer(id: string): Promise<boolean> {
       await requireOpenSubmissions(database.reader);
       const { provider, due, request } = await readReturn(database.reader, asId<IncomingTransferId>(id));
@@ -46,18 +46,18 @@ export function incomingTransferProviderCalls(dependencies: ActivityDependencies
           { ...request, code: RETURN_CODE },
           { signal },
         );
-        if (answer.outcome === 'refused') throw new ReturnRefused(answer.error.code);
+        if (answer.outcome === 'rejected') throw new ReturnRejected(answer.error.code);
         return true;
       });
     },
   };
 }
 
-/** The provider refuses the return: the money stays in suspense. */
-export class ReturnRefused extends Error {
+/** The provider rejects the return: the money stays in suspense. */
+export class ReturnRejected extends Error {
   constructor(code: string) {
-    super(`the provider refused the return: ${code}`);
-    // The failure type that existing histories show.
-    this.name = 'SendBackRefused';
+    super(`the provider rejected the return: ${code}`);
+    // The failure type in workflow histories.
+    this.name = 'SendBackRejected';
   }
 }

@@ -1,9 +1,9 @@
 import { advanceConsent } from '../../db/open-banking/consents.ts';
-import { asId, type ConsentId } from '../../domain/frame/ids.ts';
-import type { WithWait } from '../../domain/frame/waits.ts';
+import { asId, type ConsentId } from '../../domain/common/ids.ts';
+import type { WithWait } from '../../domain/common/waits.ts';
 import type { ConsentStep } from '../../domain/open-banking/consents.ts';
-import type { ActivityDependencies } from '../frame/dependencies.ts';
-import { endWhenGone, TRANSITION_LIMITS, withWait } from '../frame/open-work.ts';
+import type { ActivityDependencies } from '../common/dependencies.ts';
+import { endWhenGone, TRANSITION_LIMITS, withWait } from '../common/open-work.ts';
 
 export type ConsentNext = WithWait<ConsentStep>;
 

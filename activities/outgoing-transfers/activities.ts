@@ -1,25 +1,23 @@
-import type { Transaction, TransactionOptions } from '../../db/driver/client.ts';
 import {
   advanceOutgoingTransfer,
   findDueSubmission,
+  recordAcceptedSubmission,
   recordLookUp,
   recordSubmission,
-  recordTakenSubmission,
 } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import { readDueSubmission, readProviderOf } from '../../db/outgoing-transfers/payment-submissions.ts';
 import { readDueRecall, recordRecallAnswer } from '../../db/outgoing-transfers/recalls.ts';
-import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
-import type { WithWait } from '../../domain/frame/waits.ts';
-import type { LookedUpPayment } from '../../domain/outgoing-transfers/changes.ts';
-import type { LookUpAnswer } from '../../domain/outgoing-transfers/look-ups.ts';
+import type { Transaction, TransactionOptions } from '../../db/query/database.ts';
+import { asId, type OutgoingTransferId } from '../../domain/common/ids.ts';
+import type { WithWait } from '../../domain/common/waits.ts';
 import type { RecallReport } from '../../domain/outgoing-transfers/outcomes/recalls.ts';
-import type { OutgoingTransferStep } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
-import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
-import { type ActivityDependencies, providerOf } from '../frame/dependencies.ts';
-import { whileHeartbeating } from '../frame/heartbeats.ts';
-import { endWhenGone, TRANSITION_LIMITS, withWait } from '../frame/open-work.ts';
-import { requireOpenSubmissions } from '../frame/submissions.ts';
-import type { Refused } from '../providers/port.ts';
+import type { LookedUpPayment, PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
+import type { OutgoingTransferStep } from '../../domain/outgoing-transfers/statuses.ts';
+import { type ActivityDependencies, providerOf } from '../common/dependencies.ts';
+import { whileHeartbeating } from '../common/heartbeats.ts';
+import { endWhenGone, TRANSITION_LIMITS, withWait } from '../common/open-work.ts';
+import { requireOpenSubmissions } from '../common/submissions.ts';
+import type { Rejected } from '../providers/ports/common.ts';
 import {
   type PaymentAnswer,
   type PaymentReturn,
@@ -60,7 +58,7 @@ export function outgoingTransferTransitions({
       if (attempt !== null) return { do: 'submit', attempt };
       return next(id, (tx) => advanceOutgoingTransfer(tx, idOf(id), rules), limitsUntil(endsAt));
     },
-    /** Without a report nothing was submitted; the row decides the next step. */
+    /** Without a report nothing was submitted, and the row decides the next step. */
     async recordOutgoingTransferSubmission(
       id: string,
       attempt: number,
@@ -68,7 +66,7 @@ export function outgoingTransferTransitions({
     ): Promise<OutgoingTransferNext> {
       if (report === null) return next(id, (tx) => advanceOutgoingTransfer(tx, idOf(id), rules));
       const endsAt = performance.now() + TRANSITION_LIMITS.deadlineMs;
-      const step = await recordTakenSubmission(database, idOf(id), attempt, report, rules);
+      const step = await recordAcceptedSubmission(database, idOf(id), attempt, report, rules);
       if (step !== null) return withWait(database.reader, 'outgoing-transfer', id, step, releasesPerSecond);
       return next(id, (tx) => recordSubmission(tx, idOf(id), attempt, report, rules), limitsUntil(endsAt));
     },
@@ -79,9 +77,9 @@ export function outgoingTransferTransitions({
     async recordOutgoingTransferLookUp(
       id: string,
       count: number,
-      report: PaymentReport | null,
+      report: LookedUpPayment | null,
     ): Promise<OutgoingTransferNext> {
-      return next(id, (tx) => recordLookUp(tx, idOf(id), count, answerOf(report), rules));
+      return next(id, (tx) => recordLookUp(tx, idOf(id), count, report ?? 'not-found', rules));
     },
   };
 }
@@ -100,20 +98,20 @@ export function outgoingTransferProviderCalls(dependencies: ActivityDependencies
       if (areSubmissionsClosed) await requireOpenSubmissions(database.reader);
       return whileHeartbeating(async (signal) => {
         const answer = await providerOf(dependencies, provider).submitPayment({ ...payment, attempt }, { signal });
-        return answer.outcome === 'refused' ? refusalOf(answer, attempt) : wordOf(answer);
+        return answer.outcome === 'rejected' ? rejectionOf(answer, attempt) : wordOf(answer);
       });
     },
     /**
-     * Asks the provider for the payment back, under the same reference each time. Null, with nothing asked, unless the row still
-     * wants this recall.
+     * Requests the recall from the provider, under the same reference each time. Null, with nothing requested, unless the row
+     * still expects this recall.
      */
     async recallOutgoingTransfer(id: string, number: number): Promise<RecallReport | null> {
       const provider = await readDueRecall(database.reader, idOf(id), number);
       if (provider === null) return null;
       return whileHeartbeating(async (signal) => {
         const adapter = providerOf(dependencies, provider);
-        // No longer offered. If an earlier request got through, its return is booked as any other.
-        if (adapter.recallPayment === undefined) return { number, outcome: 'refused' };
+        // The provider takes no recalls. If an earlier request got through, its return is booked like any other.
+        if (adapter.recallPayment === undefined) return { number, outcome: 'rejected' };
         const request = { ourReference: id, recallReference: recallReference(id, number) };
         const { outcome } = await adapter.recallPayment(request, { signal });
         return { number, outcome };
@@ -130,22 +128,17 @@ export function outgoingTransferProviderCalls(dependencies: ActivityDependencies
   };
 }
 
-/** The time left for the second part of a transition. */
+/** The time that is left for the second part of a transition. */
 function limitsUntil(endsAt: number): TransactionOptions {
   return { ...TRANSITION_LIMITS, deadlineMs: Math.max(1, endsAt - performance.now()) };
-}
-
-function answerOf(report: PaymentReport | null): LookUpAnswer {
-  if (report === null) return 'not-found';
-  // Reports of an earlier release lack the amount: the next look-up has it.
-  return report.claim === undefined ? null : { ...report, claim: report.claim };
 }
 
 function idOf(id: string): OutgoingTransferId {
   return asId<OutgoingTransferId>(id);
 }
 
-const WORDS = {
+const OUTCOMES = {
+  queued: 'queued',
   accepted: 'released',
   completed: 'completed',
   failed: 'failed',
@@ -158,7 +151,7 @@ export function reportOf(ourReference: string, state: PaymentState): LookedUpPay
   const returns = state.outcome === 'returned' ? state.returns.map(returnOf) : [];
   const last = returns.at(-1);
   const returned = last === undefined ? null : { reference: last.reference, amountMinor: last.amountMinor };
-  const reported = state.outcome === 'refused' ? refusalOf(state, state.attempt) : wordOf(state);
+  const reported = state.outcome === 'rejected' ? rejectionOf(state, state.attempt) : wordOf(state);
   return {
     ...reported,
     code: last?.code ?? reported.code,
@@ -172,22 +165,25 @@ function returnOf({ returnReference, returnedMinor, code }: PaymentReturn) {
   return { reference: returnReference, amountMinor: returnedMinor.toString(), code };
 }
 
-/** A recall that is none of ours has number 0. */
+/** Number 0 is a recall that we did not request. */
 function recallOf(ourReference: string, { recallReference: reference, outcome }: RecallState): RecallReport {
   return { number: recallNumber(ourReference, reference) ?? 0, outcome };
 }
 
-function refusalOf({ error }: Refused, attempt: number): PaymentReport {
-  const unnamed = { serviceProviderId: null, serviceProviderReference: null };
-  return { word: 'failed', ...unnamed, refusedAttempt: attempt, code: error.code };
+const UNNAMED = { serviceProviderId: null, serviceProviderReference: null };
+
+function rejectionOf({ error }: Rejected, attempt: number): PaymentReport {
+  return { outcome: 'failed', ...UNNAMED, rejectedAttempt: attempt, code: error.code };
 }
 
-function wordOf(state: Exclude<PaymentAnswer | PaymentState, Refused>): PaymentReport {
+function wordOf(state: Exclude<PaymentAnswer | PaymentState, Rejected>): PaymentReport {
+  const { serviceProviderId, serviceProviderReference } = state.outcome === 'queued' ? UNNAMED : state;
   return {
-    word: WORDS[state.outcome],
-    serviceProviderId: state.serviceProviderId,
-    serviceProviderReference: state.serviceProviderReference,
+    outcome: OUTCOMES[state.outcome],
+    serviceProviderId,
+    serviceProviderReference,
     code: 'code' in state ? state.code : null,
+    ...(state.outcome === 'queued' ? { queuedAttempt: state.attempt } : {}),
     ...(state.outcome === 'failed' ? { failedAfterRelease: true } : {}),
   };
 }

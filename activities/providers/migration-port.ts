@@ -1,26 +1,26 @@
-import type { AccountIdentifiers, AccountPlace, CallOptions, NotFound, Refused } from './port.ts';
+import type { AccountIdentifiers, AccountPlace, CallOptions, NotFound, Rejected } from './ports/common.ts';
 
 /**
- * Clients, beneficiaries and accounts that a provider had before the service did, for the migrations. Look-ups change
- * nothing. Without an intelligible answer every call throws `ProviderUnavailable`.
+ * Clients, beneficiaries and accounts that exist at a provider before their migration to the service. Look-ups change nothing.
+ * Without a valid answer every call throws `ProviderUnavailable`.
  */
 export interface MigrationSource {
-  lookUpClient(sourceId: string, call: CallOptions): Promise<ClientFound | NotFound | Refused>;
-  lookUpBeneficiary(sourceId: string, call: CallOptions): Promise<BeneficiaryFound | NotFound | Refused>;
-  lookUpExistingAccount(sourceId: string, call: CallOptions): Promise<ExistingAccount | NotFound | Refused>;
+  lookUpClient(sourceId: string, call: CallOptions): Promise<ClientFound | NotFound | Rejected>;
+  lookUpBeneficiary(sourceId: string, call: CallOptions): Promise<BeneficiaryFound | NotFound | Rejected>;
+  lookUpExistingAccount(sourceId: string, call: CallOptions): Promise<ExistingAccount | NotFound | Rejected>;
   /**
-   * Hands the account over to the service, under the id that the first request names; a repetition under any id gives the
-   * first answer. The stated balance joins the pooled position at that instant, as one statement entry: the provider reports
-   * nothing about the account before it, and every later payment and move as of any other account. An overdrawn account is
-   * refused, so that none is handed over that the service cannot store.
+   * Hands the account over to the service, under the id that the first request names; a repetition under any id returns the
+   * first answer. At that instant the stated balance joins the pooled position, as one statement entry. The provider reports
+   * nothing about the account before it, and every later payment and status change as for any other account. An overdrawn
+   * account is rejected, because the service cannot store it.
    */
-  handOverAccount(request: HandOverRequest, call: CallOptions): Promise<AccountHandedOver | NotFound | Refused>;
+  handOverAccount(request: HandOverRequest, call: CallOptions): Promise<AccountHandedOver | NotFound | Rejected>;
   /** The balance with which an account was handed over. */
   lookUpOpeningBalance(accountId: string, call: CallOptions): Promise<OpeningBalance | NotFound>;
 }
 
 /**
- * Fields as in a direct creation (`data.client`, `data.beneficiary`), without those that the provider lacks. Not yet
+ * Fields as in a direct creation (`data.client`, `data.beneficiary`), without those that the provider does not have. Not yet
  * validated against the service's rules.
  */
 export type Unchecked = Readonly<Record<string, unknown>>;
@@ -56,9 +56,9 @@ export interface HandOverRequest {
   readonly alias: string;
 }
 
-/** The balance is that of the instant at which the provider handed the account over. */
+/** The balance is as of the instant at which the provider handed the account over. */
 export interface AccountHandedOver extends ExistingAccount {
-  /** The id under which the provider knows the account from now on: that of the first request. */
+  /** The id under which the provider knows the account from now on: the id in the first request. */
   readonly accountId: string;
 }
 

@@ -1,7 +1,7 @@
 import { stringify } from 'lossless-json';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
-import { CallbackRefused } from './port.ts';
+import { CallbackRejected } from './port.ts';
 import { verifySandboxBankCallback } from './sandbox-bank-callbacks.ts';
 
 const SECRET = 'a secret of the bank and us';
@@ -32,11 +32,11 @@ function signed(event: unknown, change: { secret?: string; at?: Date; id?: strin
   };
 }
 
-function refusalOf(callback: ReturnType<typeof signed>): string {
+function rejectionOf(callback: ReturnType<typeof signed>): string {
   try {
     verifySandboxBankCallback(SECRET, callback);
   } catch (error) {
-    if (error instanceof CallbackRefused) return error.reason;
+    if (error instanceof CallbackRejected) return error.reason;
     throw error;
   }
   return 'accepted';
@@ -61,7 +61,7 @@ describe('a callback of the sandbox bank', () => {
   test('is taken with one good signature among several, as while a secret changes', () => {
     const callback = signed(COMPLETED);
     callback.headers['webhook-signature'] = `v1,AAAA v2,zzz ${callback.headers['webhook-signature']}`;
-    expect(refusalOf(callback)).toBe('accepted');
+    expect(rejectionOf(callback)).toBe('accepted');
   });
 
   test('with text that Postgres cannot store is read without it, so that the money arrives', () => {
@@ -78,7 +78,7 @@ describe('a callback of the sandbox bank', () => {
   });
 
   test.each([
-    ['another secret', signed(COMPLETED, { secret: 'somebody else' })],
+    ['another secret', signed(COMPLETED, { secret: 'another secret' })],
     ['a changed body', { ...signed(COMPLETED), rawBody: Buffer.from(`${stringify(COMPLETED)} `) }],
     ['another id', { ...signed(COMPLETED), headers: { ...signed(COMPLETED).headers, 'webhook-id': 'event-2' } }],
     [
@@ -97,12 +97,12 @@ describe('a callback of the sandbox bank', () => {
       },
     ],
     ['no headers', { ...signed(COMPLETED), headers: {} }],
-  ])('with %s is refused as forged', (_, callback) => {
-    expect(refusalOf(callback)).toBe('signature');
+  ])('with %s is rejected as forged', (_, callback) => {
+    expect(rejectionOf(callback)).toBe('signature');
   });
 
   test('is taken up to five minutes old or early, and not a second more', () => {
-    const aged = (seconds: number) => refusalOf(signed(COMPLETED, { at: new Date(NOW.getTime() - seconds * 1000) }));
+    const aged = (seconds: number) => rejectionOf(signed(COMPLETED, { at: new Date(NOW.getTime() - seconds * 1000) }));
     expect([300, -300].map(aged)).toEqual(['accepted', 'accepted']);
     expect([301, -301].map(aged)).toEqual(['timestamp', 'timestamp']);
   });
@@ -115,7 +115,7 @@ describe('a callback of the sandbox bank', () => {
     ['a negative amount', { ...COMPLETED, data: { ...COMPLETED.data, amount: -1 } }],
     ['an unknown currency', { ...COMPLETED, data: { ...COMPLETED.data, currency: 'XXX' } }],
     ['another id than its header', { ...COMPLETED, id: 'event-2' }],
-  ])('that is signed and has %s is refused as malformed', (_, event) => {
-    expect(refusalOf(signed(event))).toBe('malformed');
+  ])('that is signed and has %s is rejected as malformed', (_, event) => {
+    expect(rejectionOf(signed(event))).toBe('malformed');
   });
 });

@@ -2,8 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { parse } from 'lossless-json';
 import * as v from 'valibot';
 import { PROVIDER_ACCOUNT_STATUSES } from '../../domain/accounts/connections.ts';
-import { isCurrency } from '../../domain/frame/money.ts';
-import { CallbackRefused, type PaymentInState, type ProviderEvent, ProviderUnavailable } from './port.ts';
+import { isCurrency } from '../../domain/common/money.ts';
+import { CallbackRejected, type PaymentInState, type ProviderEvent, ProviderUnavailable } from './port.ts';
 import {
   code,
   instant,
@@ -25,7 +25,7 @@ import {
   MONEY,
   minorOf,
   REFERENCE_MAX,
-  REFUSAL,
+  REJECTION,
   understood,
 } from './sandbox-bank-wire.ts';
 
@@ -46,12 +46,12 @@ export function verifySandboxBankCallback(secret: string, callback: SignedCallba
   const expected = createHmac('sha256', secret).update(`${id}.${timestamp}.`).update(rawBody).digest();
   const signatures = (headers['webhook-signature'] ?? '').split(' ');
   if (id === '' || !signatures.some((signature) => isSignature(signature, expected))) {
-    throw new CallbackRefused('signature', 'The signature is missing or wrong.');
+    throw new CallbackRejected('signature', 'The signature is missing or wrong.');
   }
-  // Whole seconds since 1970, as the signature vouches.
+  // Whole seconds since 1970; the timestamp is covered by the signature.
   const ageS = now.getTime() / 1000 - (/^\d{1,12}$/.test(timestamp) ? Number(timestamp) : Number.NaN);
   if (!(Math.abs(ageS) <= TOLERANCE_S)) {
-    throw new CallbackRefused('timestamp', 'The callback is too old, or from the future.');
+    throw new CallbackRejected('timestamp', 'The timestamp of the callback is too old, or in the future.');
   }
   return [eventOf(rawBody, id)];
 }
@@ -100,9 +100,9 @@ const EVENT = v.variant('type', [
     country: one(isCountry),
     ...IDENTIFIERS,
   }),
-  eventType('account-opening-refused', { ourReference: ourReference(), error: REFUSAL }),
+  eventType('account-opening-rejected', { ourReference: ourReference(), error: REJECTION }),
   eventType('account-changed', CHANGE),
-  eventType('account-change-refused', { ...CHANGE, error: REFUSAL }),
+  eventType('account-change-rejected', { ...CHANGE, error: REJECTION }),
   eventType('account-status-changed', {
     ourReference: ourReference(),
     status: v.picklist(PROVIDER_ACCOUNT_STATUSES),
@@ -114,14 +114,14 @@ const EVENT = v.variant('type', [
   }),
   eventType('payment-completed', PAYMENT_OUT),
   eventType('payment-failed', { ...PAYMENT_OUT, code: code() }),
-  // Without `returnedAmount` the return is of the whole payment.
+  // Without `returnedAmount` the whole payment was returned.
   eventType('payment-returned', {
     ...PAYMENT_OUT,
     code: code(),
     returnReference: providerId(),
     returnedAmount: v.optional(AMOUNT),
   }),
-  eventType('payment-recall-refused', { ourReference: ourReference(), recallReference: ourReference() }),
+  eventType('payment-recall-rejected', { ourReference: ourReference(), recallReference: ourReference() }),
   eventType('payment-received', PAYMENT_RECEIVED),
   eventType('payment-in-released', PAYMENT),
 ]);
@@ -133,14 +133,15 @@ function eventOf(rawBody: Buffer, id: string): ProviderEvent {
   try {
     event = v.parse(EVENT, parse(rawBody.toString('utf8')));
   } catch {
-    throw new CallbackRefused('malformed', 'The callback is signed but not understood.');
+    throw new CallbackRejected('malformed', 'The signature of the callback is valid, but its body is not.');
   }
-  if (event.id !== id) throw new CallbackRefused('malformed', 'The callback has two ids.');
+  if (event.id !== id)
+    throw new CallbackRejected('malformed', 'The id in the header of the callback differs from the id in its body.');
   try {
     return { providerEventId: id, occurredAt: event.createdAt, ...contentOf(event) };
   } catch (error) {
     if (error instanceof ProviderUnavailable)
-      throw new CallbackRefused('malformed', 'The callback has an amount that is none.');
+      throw new CallbackRejected('malformed', 'The callback contains an invalid amount.');
     throw error;
   }
 }
@@ -153,13 +154,13 @@ function contentOf(event: BankEvent): WithoutEnvelope<ProviderEvent> {
       const { ourReference: accountId, ...account } = event.data;
       return { type: event.type, accountId, ...account };
     }
-    case 'account-opening-refused':
+    case 'account-opening-rejected':
       return { type: event.type, accountId: event.data.ourReference, error: event.data.error };
     case 'account-changed': {
       const { ourReference: accountId, changeReference } = event.data;
       return { type: event.type, accountId, changeReference };
     }
-    case 'account-change-refused': {
+    case 'account-change-rejected': {
       const { ourReference: accountId, changeReference, error } = event.data;
       return { type: event.type, accountId, changeReference, error };
     }
@@ -176,7 +177,7 @@ function contentOf(event: BankEvent): WithoutEnvelope<ProviderEvent> {
       const returnedMinor = minorOf({ amount: returnedAmount, currency });
       return { type: event.type, ...claimOf(event.data), code, returnReference, returnedMinor };
     }
-    case 'payment-recall-refused': {
+    case 'payment-recall-rejected': {
       const { ourReference, recallReference } = event.data;
       return { type: event.type, ourReference, recallReference };
     }

@@ -35,13 +35,13 @@ const PERSON = { type: 'individual', givenName: 'Emmy', familyName: 'Noether' };
 
 test('source ids are parts of a path, whatever they hold', async () => {
   says.status = 404;
-  says.body = { error: { ...refusal('not-found'), category: 'technical' } };
+  says.body = { error: { ...rejection('not-found'), category: 'technical' } };
   expect(await calls.lookUpClient('../a?b#c/d', {})).toEqual({ outcome: 'not-found' });
   expect(await calls.lookUpBeneficiary('%2F', {})).toEqual({ outcome: 'not-found' });
   expect(says.paths).toEqual(['/bank/existing-clients/..%2Fa%3Fb%23c%2Fd', '/bank/existing-beneficiaries/%252F']);
 });
 
-function refusal(code: string, change: Json = {}) {
+function rejection(code: string, change: Json = {}) {
   return { category: 'functional', origin: 'provider', code, message: 'no', attributes: {}, ...change };
 }
 
@@ -86,7 +86,7 @@ describe('a client', () => {
     });
   });
 
-  test('keeps values of the wrong type for validation to refuse', async () => {
+  test('keeps values of the wrong type for validation to reject', async () => {
     says.body = '{"reference": "r", "identity": {"type": "individual", "givenName": 7, "familyName": ["x"]}}';
     const found = await calls.lookUpClient('3', {});
     expect(found).toMatchObject({ client: { identity: { givenName: { value: '7' }, familyName: ['x'] } } });
@@ -170,7 +170,7 @@ describe('an account', () => {
     const opening = { outcome: 'handed-over', currency: 'GBP', amountMinor: 1250n };
     expect(await calls.lookUpOpeningBalance(ACCOUNT_ID, {})).toEqual(opening);
     says.status = 404;
-    says.body = { error: refusal('not-found') };
+    says.body = { error: rejection('not-found') };
     expect(await calls.lookUpOpeningBalance(ACCOUNT_ID, {})).toEqual({ outcome: 'not-found' });
   });
 
@@ -189,21 +189,21 @@ describe('an account', () => {
 });
 
 describe('the bank', () => {
-  test('refuses for good with 400 and 422', async () => {
+  test('rejects for good with 400 and 422', async () => {
     for (const status of [400, 422]) {
       says.status = status;
-      says.body = { error: refusal('client-closed') };
-      const refused = { outcome: 'refused', error: refusal('client-closed') };
-      expect(await calls.lookUpClient('1', {})).toEqual(refused);
-      expect(await calls.lookUpBeneficiary('1', {})).toEqual(refused);
+      says.body = { error: rejection('client-closed') };
+      const rejected = { outcome: 'rejected', error: rejection('client-closed') };
+      expect(await calls.lookUpClient('1', {})).toEqual(rejected);
+      expect(await calls.lookUpBeneficiary('1', {})).toEqual(rejected);
     }
   });
 
   test.each<[string, number, Json]>([
-    ['a failure', 503, { error: refusal('unavailable') }],
+    ['a failure', 503, { error: rejection('unavailable') }],
     ['a redirect', 302, {}],
     ['a 404 of something before it', 404, 'not here'],
-    ['a 404 that is not about the reference', 404, { error: refusal('no-such-path') }],
+    ['a 404 that is not about the reference', 404, { error: rejection('no-such-path') }],
     ['what is not JSON', 200, '<html>'],
     ['no reference', 200, { identity: PERSON }],
     ['no identity', 200, { reference: 'r' }],

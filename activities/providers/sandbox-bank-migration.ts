@@ -1,7 +1,7 @@
 import { LosslessNumber } from 'lossless-json';
 import * as v from 'valibot';
-import { isUuid } from '../../domain/frame/ids.ts';
-import { isCurrency, parseAmountMinor } from '../../domain/frame/money.ts';
+import { isUuid } from '../../domain/common/ids.ts';
+import { isCurrency, parseAmountMinor } from '../../domain/common/money.ts';
 import type { ExistingAccount, MigrationSource, Unchecked } from './migration-port.ts';
 import { one, ourReference, providerId, unchecked } from './ports/texts.ts';
 import {
@@ -13,20 +13,20 @@ import {
   isNotFound,
   lookUp,
   REFERENCE_MAX,
-  refusalOf,
-  requireAbout,
+  rejectionOf,
+  requireSameReference,
   unavailable,
   understood,
 } from './sandbox-bank-wire.ts';
 
 const NOT_FOUND = { outcome: 'not-found' } as const;
 
-/** Clients, beneficiaries and accounts that the sandbox bank had before. */
+/** Clients, beneficiaries and accounts that the sandbox bank had before their migration. */
 export function migrationCalls(bank: BankConnection): MigrationSource {
   return {
     async lookUpClient(sourceId, options) {
       const answer = await bank.call('GET', `/existing-clients/${encodeURIComponent(sourceId)}`, null, options);
-      const none = nothingOf(answer);
+      const none = notFoundOrRejected(answer);
       if (none !== null) return none;
       const { reference, relations, ...party } = understood(EXISTING_CLIENT, answer.body);
       return {
@@ -38,7 +38,7 @@ export function migrationCalls(bank: BankConnection): MigrationSource {
 
     async lookUpBeneficiary(sourceId, options) {
       const answer = await bank.call('GET', `/existing-beneficiaries/${encodeURIComponent(sourceId)}`, null, options);
-      const none = nothingOf(answer);
+      const none = notFoundOrRejected(answer);
       if (none !== null) return none;
       const { reference, clientReference, identity, address, phone, email, ...rest } = understood(
         EXISTING_BENEFICIARY,
@@ -63,13 +63,13 @@ function accountCalls(bank: BankConnection): AccountCalls {
   return {
     async lookUpExistingAccount(sourceId, options) {
       const answer = await bank.call('GET', `/existing-accounts/${encodeURIComponent(sourceId)}`, null, options);
-      return nothingOf(answer) ?? existingAccount(sourceId, understood(EXISTING_ACCOUNT, answer.body));
+      return notFoundOrRejected(answer) ?? existingAccount(sourceId, understood(EXISTING_ACCOUNT, answer.body));
     },
 
     async handOverAccount({ sourceId, accountId: ourReference, alias }, options) {
       const path = `/existing-accounts/${encodeURIComponent(sourceId)}/hand-over`;
       const answer = await bank.call('POST', path, { ourReference, alias }, options);
-      const none = nothingOf(answer);
+      const none = notFoundOrRejected(answer);
       if (none !== null) return none;
       const account = understood(HANDED_OVER, answer.body);
       return { ...existingAccount(sourceId, account), accountId: account.ourReference };
@@ -78,7 +78,7 @@ function accountCalls(bank: BankConnection): AccountCalls {
     lookUpOpeningBalance: (accountId, options) =>
       lookUp(bank, `/accounts/${encodeURIComponent(accountId)}`, options, (body) => {
         const { ourReference, currency, openingBalance } = understood(OPENED_WITH, body);
-        requireAbout(accountId, ourReference);
+        requireSameReference(accountId, ourReference);
         return { outcome: 'handed-over', currency, amountMinor: balanceMinor(openingBalance, currency) };
       }),
   };
@@ -103,7 +103,7 @@ const OPENED_WITH = v.object({ ourReference: ourReference(), currency: one(isCur
 
 function existingAccount(asked: string, account: v.InferOutput<typeof EXISTING_ACCOUNT>): ExistingAccount {
   const { sourceId, reference, clientReference, currency, country, iban, accountNumber, routingCodes } = account;
-  requireAbout(asked, sourceId);
+  requireSameReference(asked, sourceId);
   return {
     outcome: 'found',
     reference,
@@ -124,11 +124,11 @@ function balanceMinor(digits: string, currency: string): bigint {
   return minor;
 }
 
-function nothingOf(answer: BankAnswer) {
-  return isNotFound(answer) ? NOT_FOUND : refusalOf(answer);
+function notFoundOrRejected(answer: BankAnswer) {
+  return isNotFound(answer) ? NOT_FOUND : rejectionOf(answer);
 }
 
-/** Fields pass unvalidated: the service's rules check them. Unlisted fields are dropped. */
+/** Field values are not validated here: the service's rules do that. Unlisted fields are dropped. */
 const anything = unchecked();
 
 const IDENTITY = v.object({

@@ -20,7 +20,7 @@ const ENTRY = v.object({
   account: v.optional(v.nullable(ourReference()), null),
 });
 
-/** Entries in another currency than requested are unreadable: no compared position contains them. */
+/** Entries in a currency that was not requested count as unreadable: no compared position contains them. */
 export function readEntries(entries: readonly unknown[], currency: string): Omit<StatementPage, 'next'> {
   const readable: StatementEntry[] = [];
   const unreadable: string[] = [];
@@ -48,7 +48,7 @@ function readEntry(entry: unknown): StatementEntry | null {
 
 const NAMED = v.object({ entryId: one((id) => /^[\w-]{1,100}$/.test(id)) });
 
-/** The same on every reading of the entry, without quoting its other fields, which may be personal data. */
+/** Stable for the same entry, and without its other fields, which may be personal data. */
 function nameOf(entry: unknown): string {
   const named = v.safeParse(NAMED, entry);
   if (named.success) return named.output.entryId;

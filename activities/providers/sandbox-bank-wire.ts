@@ -2,13 +2,15 @@ import { LosslessNumber, parse, stringify } from 'lossless-json';
 import { Agent, request } from 'undici';
 import * as v from 'valibot';
 import { CONNECTION_ERROR_CATEGORIES, CONNECTION_ERROR_ORIGINS } from '../../domain/accounts/accounts.ts';
-import { isCurrency, parseAmountMinor } from '../../domain/frame/money.ts';
-import { type CallOptions, type NotFound, ProviderUnavailable } from './port.ts';
+import { isCurrency, parseAmountMinor } from '../../domain/common/money.ts';
+import { ProviderUnavailable } from './port.ts';
+import type { CallOptions, NotFound } from './ports/common.ts';
 import { attributes, code, explanation, maybeNumber, one, ourReference, routingCodes } from './ports/texts.ts';
+import { startTimeLimit } from './ports/time-limits.ts';
 
 /** The sandbox bank's wire format and transport. */
 export const SANDBOX_BANK = 'sandbox-bank';
-/** Of the bank's ids of clients and accounts. */
+/** Length of the bank's ids of clients and accounts. */
 export const REFERENCE_MAX = 255;
 
 /** Long enough for a working bank; a slower one gets the same request again, with the same reference. */
@@ -16,7 +18,7 @@ const DEADLINE_MS = 5_000;
 const CONNECTIONS_MAX = 64;
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
-export const REFUSAL = v.object({
+export const REJECTION = v.object({
   category: v.picklist(CONNECTION_ERROR_CATEGORIES),
   origin: v.picklist(CONNECTION_ERROR_ORIGINS),
   code: code(),
@@ -38,7 +40,7 @@ export const AMOUNT = v.pipe(
 
 export const MONEY = { amount: AMOUNT, currency: one(isCurrency) };
 
-/** Throws `ProviderUnavailable` if it is not an amount of money. */
+/** Throws `ProviderUnavailable` if it is not a valid amount. */
 export function minorOf({ amount, currency }: { readonly amount: string; readonly currency: string }): bigint {
   const minor = isCurrency(currency) ? parseAmountMinor(amount, currency) : null;
   if (typeof minor !== 'bigint') throw unavailable('answer not understood');
@@ -54,7 +56,7 @@ export interface BankAnswer {
   readonly body: unknown;
 }
 
-/** Calls the bank. Throws `ProviderUnavailable` whenever the outcome is open; does not follow redirects. */
+/** Calls the bank. Throws `ProviderUnavailable` whenever the outcome is unknown; does not follow redirects. */
 export class BankConnection {
   readonly #url: string;
   readonly #agent = new Agent({ connections: CONNECTIONS_MAX, maxResponseSize: ANSWER_BYTES_MAX });
@@ -64,22 +66,23 @@ export class BankConnection {
   }
 
   async call(method: 'GET' | 'POST', path: string, body: unknown, options: CallOptions): Promise<BankAnswer> {
-    const deadline = AbortSignal.timeout(options.deadlineMs ?? DEADLINE_MS);
-    const signal = options.signal === undefined ? deadline : AbortSignal.any([deadline, options.signal]);
+    const limit = startTimeLimit(options.deadlineMs ?? DEADLINE_MS, options.signal);
     let status: number;
     let text: string;
     try {
       const response = await request(`${this.#url}/bank${path}`, {
         method,
         dispatcher: this.#agent,
-        signal,
+        signal: limit.signal,
         headers: { accept: 'application/json', ...(body === null ? {} : { 'content-type': 'application/json' }) },
         body: body === null ? null : (stringify(body) ?? null),
       });
       status = response.statusCode;
       text = await response.body.text();
     } catch (error) {
-      throw new ProviderUnavailable(SANDBOX_BANK, deadline.aborted ? 'timeout' : 'connection', { cause: error });
+      throw new ProviderUnavailable(SANDBOX_BANK, limit.isOver() ? 'timeout' : 'connection', { cause: error });
+    } finally {
+      limit.release();
     }
     if (status >= 500 || status === 429 || (status >= 300 && status < 400)) throw unavailable(`status ${status}`);
     return { status, body: parsed(text) };
@@ -98,15 +101,15 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Parses the answer; one that does not match proves nothing about what the bank did. */
+/** Parses the answer. One that does not match the schema proves nothing about what the bank did. */
 export function understood<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {
   const result = v.safeParse(schema, body);
   if (result.success) return result.output;
   throw unavailable('answer not understood');
 }
 
-/** Throws if an answer concerns another reference than the request's: misrouted, it proves nothing. */
-export function requireAbout(asked: string, answered: string): void {
+/** Throws if an answer is about another reference than the request: a misrouted answer proves nothing. */
+export function requireSameReference(asked: string, answered: string): void {
   if (answered !== asked) throw unavailable('answer about something else');
 }
 
@@ -119,28 +122,28 @@ export const ATTEMPT = v.pipe(
 );
 
 const ERROR_BODY = v.object({
-  error: REFUSAL,
+  error: REJECTION,
   ourReference: v.optional(ourReference()),
   attempt: v.optional(ATTEMPT),
 });
 
 /**
- * The refusal of an instruction. Only 400 (malformed request) and 422 say that nothing was done. Other 4xx (a reused
- * reference, a wrong path) leave the outcome open, for a person to resolve.
+ * The rejection of an instruction. Only 400 (malformed request) and 422 mean that nothing was done. Other 4xx (a reused
+ * reference, a wrong path) leave the outcome unknown, for a person to resolve.
  */
-export function refusalOf(
+export function rejectionOf(
   answer: BankAnswer,
   asked?: string,
   attempt?: number,
-): { outcome: 'refused'; error: v.InferOutput<typeof REFUSAL> } | null {
+): { outcome: 'rejected'; error: v.InferOutput<typeof REJECTION> } | null {
   if (answer.status < 400) return null;
   if (answer.status !== 400 && answer.status !== 422) throw unavailable(`status ${answer.status}`);
-  const refused = understood(ERROR_BODY, answer.body);
-  if (asked !== undefined) requireAbout(asked, refused.ourReference ?? asked);
-  // The refusal of an earlier attempt, late or from a cache, says nothing about this one.
-  if (attempt !== undefined && (refused.attempt ?? attempt) !== attempt)
+  const rejected = understood(ERROR_BODY, answer.body);
+  if (asked !== undefined) requireSameReference(asked, rejected.ourReference ?? asked);
+  // The rejection of an earlier attempt, late or from a cache, says nothing about this one.
+  if (attempt !== undefined && (rejected.attempt ?? attempt) !== attempt)
     throw unavailable('answer about something else');
-  return { outcome: 'refused', error: refused.error };
+  return { outcome: 'rejected', error: rejected.error };
 }
 
 /** Whether the bank itself does not know our reference. A 404 from a gateway does not count. */
@@ -151,7 +154,7 @@ export function isNotFound(answer: BankAnswer): boolean {
 }
 
 /**
- * The bank's state of what is looked up, or its own not-found. A refused look-up, by the bank or a gateway, says
+ * The state at the bank, or its own not-found. A look-up that the bank or a gateway rejects says
  * nothing about the payment or account.
  */
 export async function lookUp<Found>(

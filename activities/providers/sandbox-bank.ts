@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { amountNumber, isCurrency } from '../../domain/frame/money.ts';
-import type { AccountAnswer, AccountChangeAnswer, Provider } from './port.ts';
+import { amountNumber, isCurrency } from '../../domain/common/money.ts';
+import type { AccountAnswer, AccountCalls, AccountChangeAnswer, Provider } from './port.ts';
 import type { PaymentAmount, PaymentAnswer, PaymentState } from './ports/payment-port.ts';
 import type { StatementRequest } from './ports/statement-port.ts';
 import { code, one, ourReference, providerId } from './ports/texts.ts';
@@ -17,16 +17,19 @@ import {
   MONEY,
   minorOf,
   REFERENCE_MAX,
-  REFUSAL,
-  refusalOf,
-  requireAbout,
+  REJECTION,
+  rejectionOf,
+  requireSameReference,
   SANDBOX_BANK,
   unavailable,
   understood,
 } from './sandbox-bank-wire.ts';
 
 /** The adapter of the sandbox bank at `url`; docs/sandbox.md describes the bank's side. */
-export function createSandboxBank(settings: { readonly url: string; readonly secret: string }): Provider {
+export function createSandboxBank(settings: {
+  readonly url: string;
+  readonly secret: string;
+}): Required<Omit<Provider, 'hasStatementOf'>> {
   const bank = new BankConnection(settings.url);
   return {
     name: SANDBOX_BANK,
@@ -42,25 +45,20 @@ function path(parts: TemplateStringsArray, ...references: string[]): string {
   return String.raw(parts, ...references.map(encodeURIComponent));
 }
 
-type AccountCalls = Pick<
-  Provider,
-  'connectClient' | 'openAccount' | 'lookUpAccount' | 'changeAccount' | 'lookUpAccountChange'
->;
-
 function accountCalls(bank: BankConnection): AccountCalls {
   return {
     async connectClient({ clientId, ...client }, options) {
       const answer = await bank.call('POST', '/clients', { ourReference: clientId, ...client }, options);
-      const refused = refusalOf(answer, clientId);
-      if (refused !== null) return refused;
+      const rejected = rejectionOf(answer, clientId);
+      if (rejected !== null) return rejected;
       const { ourReference, reference } = understood(CLIENT, answer.body);
-      requireAbout(clientId, ourReference);
+      requireSameReference(clientId, ourReference);
       return { outcome: 'connected', reference };
     },
 
     async openAccount({ accountId, ...account }, options) {
       const answer = await bank.call('POST', '/accounts', { ourReference: accountId, ...account }, options);
-      return refusalOf(answer, accountId) ?? accountAnswer(accountId, answer.body);
+      return rejectionOf(answer, accountId) ?? accountAnswer(accountId, answer.body);
     },
 
     lookUpAccount: (accountId, options) =>
@@ -69,7 +67,7 @@ function accountCalls(bank: BankConnection): AccountCalls {
     async changeAccount({ accountId, changeReference, change }, options) {
       const body = { changeReference, ...change };
       const answer = await bank.call('POST', path`/accounts/${accountId}/changes`, body, options);
-      return refusalOf(answer) ?? changeAnswer(changeReference, answer.body);
+      return rejectionOf(answer) ?? changeAnswer(changeReference, answer.body);
     },
 
     lookUpAccountChange: ({ accountId, changeReference }, options) =>
@@ -80,29 +78,31 @@ function accountCalls(bank: BankConnection): AccountCalls {
 }
 
 type PaymentCalls = Pick<
-  Provider,
+  Required<Omit<Provider, 'hasStatementOf'>>,
   'submitPayment' | 'recallPayment' | 'lookUpPayment' | 'lookUpPaymentIn' | 'returnPayment' | 'fetchStatement'
 >;
 
 function paymentCalls(bank: BankConnection): PaymentCalls {
   return {
-    async submitPayment({ amountMinor, paymentReference: endToEndId, ...payment }, options) {
-      const body = { ...payment, endToEndId, amount: amountNumber(amountMinor, payment.currency) };
+    async submitPayment({ amountMinor, paymentReference: endToEndId, returnOf, ...payment }, options) {
+      const returned =
+        returnOf === undefined ? {} : { returnOf: { paymentId: returnOf.serviceProviderId, code: returnOf.code } };
+      const body = { ...payment, endToEndId, amount: amountNumber(amountMinor, payment.currency), ...returned };
       const answer = await bank.call('POST', '/payments', body, options);
-      const refused = refusalOf(answer, payment.ourReference, payment.attempt);
-      if (refused !== null) return refused;
+      const rejected = rejectionOf(answer, payment.ourReference, payment.attempt);
+      if (rejected !== null) return rejected;
       return submissionAnswer({ ...payment, amountMinor }, paymentState(payment.ourReference, answer.body));
     },
 
     async recallPayment({ ourReference, recallReference }, options) {
       const answer = await bank.call('POST', path`/payments/${ourReference}/recalls`, { recallReference }, options);
-      const refused = refusalOf(answer, ourReference);
-      // Not a refusal to give back: the look-up that follows finds out what has become of the payment.
-      if (refused?.error.code === NOTHING_LEFT) return { outcome: 'asked' };
-      if (refused !== null) return refused;
+      const rejected = rejectionOf(answer, ourReference);
+      // Not the rejection of a recall: the next look-up finds out what happened to the payment.
+      if (rejected?.error.code === NOTHING_LEFT) return { outcome: 'asked' };
+      if (rejected !== null) return rejected;
       const recalled = understood(RECALLED, answer.body);
-      requireAbout(ourReference, recalled.ourReference);
-      requireAbout(recallReference, recalled.recallReference);
+      requireSameReference(ourReference, recalled.ourReference);
+      requireSameReference(recallReference, recalled.recallReference);
       return { outcome: 'asked' };
     },
 
@@ -112,7 +112,7 @@ function paymentCalls(bank: BankConnection): PaymentCalls {
     lookUpPaymentIn: (serviceProviderId, options) =>
       lookUp(bank, path`/payments-in/${serviceProviderId}`, options, (body) => {
         const payment = paymentInState(body);
-        requireAbout(serviceProviderId, payment.serviceProviderId);
+        requireSameReference(serviceProviderId, payment.serviceProviderId);
         return payment;
       }),
 
@@ -121,10 +121,10 @@ function paymentCalls(bank: BankConnection): PaymentCalls {
       const amount = amountNumber(amountMinor, currency);
       const body = { ourReference: incomingTransferId, endToEndId, amount, currency, code };
       const answer = await bank.call('POST', path`/payments-in/${serviceProviderId}/send-back`, body, options);
-      const refused = refusalOf(answer);
-      if (refused !== null) return refused;
+      const rejected = rejectionOf(answer);
+      if (rejected !== null) return rejected;
       const { sentBack } = understood(SENT_BACK, answer.body);
-      requireAbout(incomingTransferId, sentBack.ourReference);
+      requireSameReference(incomingTransferId, sentBack.ourReference);
       return { outcome: 'returned', reference: sentBack.reference };
     },
 
@@ -143,7 +143,7 @@ const ABOUT = { ourReference: ourReference() };
 
 const ACCOUNT = v.variant('status', [
   v.object({ status: v.literal('opening'), reference: providerId(REFERENCE_MAX), ...ABOUT }),
-  v.object({ status: v.literal('refused'), error: REFUSAL, ...ABOUT }),
+  v.object({ status: v.literal('rejected'), error: REJECTION, ...ABOUT }),
   v.object({
     status: v.picklist(['open', 'closed']),
     ...ABOUT,
@@ -156,12 +156,12 @@ const ACCOUNT = v.variant('status', [
 
 function accountAnswer(accountId: string, body: unknown): AccountAnswer {
   const account = understood(ACCOUNT, body);
-  requireAbout(accountId, account.ourReference);
+  requireSameReference(accountId, account.ourReference);
   switch (account.status) {
     case 'opening':
       return { outcome: 'accepted', reference: account.reference };
-    case 'refused':
-      return { outcome: 'refused', error: account.error };
+    case 'rejected':
+      return { outcome: 'rejected', error: account.error };
     case 'open':
     case 'closed': {
       const { status, ourReference: _, ...opened } = account;
@@ -172,17 +172,17 @@ function accountAnswer(accountId: string, body: unknown): AccountAnswer {
 
 const CHANGE = v.variant('status', [
   v.object({ status: v.picklist(['accepted', 'changed']), changeReference: ourReference() }),
-  v.object({ status: v.literal('refused'), error: REFUSAL, changeReference: ourReference() }),
+  v.object({ status: v.literal('rejected'), error: REJECTION, changeReference: ourReference() }),
 ]);
 
 function changeAnswer(changeReference: string, body: unknown): AccountChangeAnswer {
   const change = understood(CHANGE, body);
-  requireAbout(changeReference, change.changeReference);
-  return change.status === 'refused' ? { outcome: 'refused', error: change.error } : { outcome: change.status };
+  requireSameReference(changeReference, change.changeReference);
+  return change.status === 'rejected' ? { outcome: 'rejected', error: change.error } : { outcome: change.status };
 }
 
-const RECALL = { recallReference: ourReference(), status: v.picklist(['asked', 'accepted', 'refused']) };
-/** The answer to a recall of a payment that has failed or has come back already. */
+const RECALL = { recallReference: ourReference(), status: v.picklist(['asked', 'accepted', 'rejected']) };
+/** The bank's answer to a recall of a payment that has failed or was already returned. */
 const NOTHING_LEFT = 'ARDT';
 const RECALLED = v.object({ ...RECALL, ...ABOUT });
 
@@ -198,7 +198,7 @@ const RETURN = v.object({ returnReference: providerId(), code: code(), amount: A
 
 const PAYMENT = v.variant('status', [
   v.object({ status: v.picklist(['accepted', 'released', 'completed']), ...PAYMENT_NAMES }),
-  v.object({ status: v.literal('refused'), attempt: ATTEMPT, error: REFUSAL, ...PAYMENT_NAMES }),
+  v.object({ status: v.literal('rejected'), attempt: ATTEMPT, error: REJECTION, ...PAYMENT_NAMES }),
   v.object({ status: v.literal('failed'), code: code(), ...PAYMENT_NAMES }),
   v.object({
     status: v.literal('returned'),
@@ -209,7 +209,7 @@ const PAYMENT = v.variant('status', [
 
 function paymentState(ourReference: string, body: unknown): PaymentState {
   const payment = understood(PAYMENT, body);
-  requireAbout(ourReference, payment.ourReference);
+  requireSameReference(ourReference, payment.ourReference);
   const { paymentId, paymentReference, currency } = payment;
   const { recall } = payment;
   const recalled =
@@ -217,8 +217,8 @@ function paymentState(ourReference: string, body: unknown): PaymentState {
   const money = { amountMinor: minorOf(payment), currency, ...recalled };
   const named = { serviceProviderId: paymentId, serviceProviderReference: paymentReference, ...money };
   switch (payment.status) {
-    case 'refused':
-      return { outcome: 'refused', attempt: payment.attempt, error: payment.error, ...money };
+    case 'rejected':
+      return { outcome: 'rejected', attempt: payment.attempt, error: payment.error, ...money };
     case 'completed':
       return { outcome: 'completed', ...named };
     case 'failed':
@@ -236,13 +236,13 @@ function paymentState(ourReference: string, body: unknown): PaymentState {
   }
 }
 
-/** The bank answers a repeated submission with the payment's present state: accepted at least, unless refused. */
+/** The bank answers a repeated submission with the payment's present state: accepted at least, unless rejected. */
 function submissionAnswer(asked: PaymentAmount, state: PaymentState): PaymentAnswer {
   if (state.amountMinor !== asked.amountMinor || state.currency !== asked.currency) {
     throw unavailable('answer about another amount');
   }
-  // A refusal comes with 422, and names its attempt.
-  if (state.outcome === 'refused') throw unavailable('answer not understood');
+  // A rejection comes with 422, and names its attempt. This bank queues nothing.
+  if (state.outcome === 'rejected' || state.outcome === 'queued') throw unavailable('answer not understood');
   const { serviceProviderId, serviceProviderReference } = state;
   const outcome = state.outcome === 'completed' ? 'completed' : 'accepted';
   return { outcome, serviceProviderId, serviceProviderReference };

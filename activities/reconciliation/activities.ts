@@ -1,13 +1,15 @@
-import { DatabaseUnavailable } from '../../db/driver/client.ts';
-import { readClock } from '../../db/frame/clock.ts';
+import { readClock } from '../../db/common/clock.ts';
+import { DatabaseUnavailable } from '../../db/postgres/failures.ts';
 import { listDaysWithBreaks, readProgress } from '../../db/reconciliation/days.ts';
-import { listCurrencies, type Position } from '../../db/reconciliation/statements.ts';
-import type { LocalDate } from '../../domain/frame/time/dates.ts';
-import { daysToCompare, firstDayLookedAtAgain, isLookedAtAgain } from '../../domain/reconciliation/movements.ts';
-import type { ActivityDependencies } from '../frame/dependencies.ts';
-import { failureName } from '../frame/failures.ts';
-import { whileHeartbeating } from '../frame/heartbeats.ts';
-import type { CallOptions, Provider } from '../providers/port.ts';
+import type { Position } from '../../db/reconciliation/schema.ts';
+import { listCurrencies } from '../../db/reconciliation/statements.ts';
+import type { LocalDate } from '../../domain/common/time/dates.ts';
+import { daysToCompare, isRecheckDue, oldestDayToRecheck } from '../../domain/reconciliation/movements.ts';
+import type { ActivityDependencies } from '../common/dependencies.ts';
+import { failureName } from '../common/failures.ts';
+import { whileHeartbeating } from '../common/heartbeats.ts';
+import type { Provider } from '../providers/port.ts';
+import type { CallOptions } from '../providers/ports/common.ts';
 import { compareDay } from './daily-reconciliation.ts';
 import { statementOf } from './statement-sources.ts';
 
@@ -15,17 +17,17 @@ export type ReconciliationActivities = ReturnType<typeof reconciliationActivitie
 
 type Dependencies = Pick<ActivityDependencies, 'database' | 'providers' | 'logger'>;
 
-/** Days of one position that a run compares; the next run goes on. After years on a moved clock there may be thousands. */
+/** Days of one position per run; the next run continues. A clock that was moved by years can make thousands of days due. */
 const DAYS_AT_ONCE = 1_000;
 
 export function reconciliationActivities(dependencies: Dependencies) {
   return {
-    /** The providers that are the other side of our books. */
+    /** The built-in providers, whose statements our ledger is compared with. */
     async listReconciledProviders(): Promise<string[]> {
       return [...dependencies.providers.keys()];
     },
 
-    /** Compares every day of a provider that is due. Returns `ok`, or a code to follow up; the log has the details. */
+    /** Compares every due day of a provider. Returns `ok`, or a code to follow up; the log has the details. */
     async reconcileProvider(code: string): Promise<string> {
       const provider = dependencies.providers.get(code);
       if (provider === undefined) return 'no-such-provider';
@@ -34,7 +36,7 @@ export function reconciliationActivities(dependencies: Dependencies) {
   };
 }
 
-/** A position that cannot be compared is logged, and stops no other. Its days follow one another, so it waits for the next run. */
+/** A position that cannot be compared is logged and does not stop the others. Its days are compared in order, so it waits for the next run. */
 async function reconcileProvider(
   dependencies: Dependencies,
   code: string,
@@ -59,7 +61,7 @@ async function reconcileProvider(
   return open === 0 ? 'ok' : 'breaks-found';
 }
 
-/** How many open breaks the compared days have. */
+/** Returns the number of open breaks of the compared days. */
 async function reconcilePosition(
   dependencies: Dependencies,
   position: Position,
@@ -76,10 +78,14 @@ async function reconcilePosition(
     open += found.filter(({ status }) => status === 'open').length;
     call.signal?.throwIfAborted();
   };
-  const again = await listDaysWithBreaks(reader, position, firstDayLookedAtAgain(now));
+  const again = await listDaysWithBreaks(reader, position, oldestDayToRecheck(now));
   for (const { day, comparedAt } of again) {
-    if (isLookedAtAgain(comparedAt, now)) await compare(day);
+    if (isRecheckDue(comparedAt, now)) await compare(day);
   }
-  for (const day of daysToCompare(lastDay, firstBooked, now, DAYS_AT_ONCE)) await compare(day);
+  for (const day of daysToCompare(lastDay, firstBooked, now, DAYS_AT_ONCE)) {
+    // Days follow one another: this one waits for its statement, and the later ones for it.
+    if ((await provider.hasStatementOf?.({ currency: position.currency, day }, call)) === false) break;
+    await compare(day);
+  }
   return open;
 }

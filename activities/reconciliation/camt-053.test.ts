@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { UnreadableMessage } from '../../domain/bank-files/messages.ts';
 import type { StatementItem } from '../../domain/reconciliation/bank-statements.ts';
-import { CamtProblem, readBankStatement } from './camt-053.ts';
+import { readBankStatement } from './camt-053.ts';
 
 const AMOUNT = '<Amt Ccy="EUR">5.00</Amt>';
 const DIRECTION = '<CdtDbtInd>CRDT</CdtDbtInd>';
@@ -27,12 +28,12 @@ async function read(text: string, chunkLength?: number): Promise<readonly Statem
 const itemsOf = async <Name extends StatementItem['item']>(text: string, name: Name) =>
   (await read(text)).filter((item): item is Extract<StatementItem, { item: Name }> => item.item === name);
 
-async function refusalOf(text: string): Promise<string> {
+async function rejectionOf(text: string): Promise<string> {
   const error: unknown = await read(text).then(
     () => null,
     (reason: unknown) => reason,
   );
-  if (!(error instanceof CamtProblem)) throw new Error(`not refused, but ${String(error)}`);
+  if (!(error instanceof UnreadableMessage)) throw new Error(`not rejected, but ${String(error)}`);
   return error.message;
 }
 
@@ -71,7 +72,7 @@ describe('text', () => {
       `<Document xmlns="${written}"/>`,
       `<${written.replaceAll(/[^a-z\u200B\u202E\u0085]/g, '')}`,
     ]) {
-      expect(await refusalOf(text)).not.toMatch(unsafe);
+      expect(await rejectionOf(text)).not.toMatch(unsafe);
     }
   });
 
@@ -104,7 +105,7 @@ test('every place where banks put a payment’s reference is kept, by its name, 
       <Prtry><Tp>OF</Tp><Ref>P-1</Ref></Prtry><Prtry><Tp>OF</Tp><Ref>P-2</Ref></Prtry></Refs>
       ${texts.map(({ place }) => nested(place)).join('')}
       <RmtInf><Ustrd>line 2</Ustrd></RmtInf></TxDtls>
-      <TxDtls><Refs><EndToEndId>NOTPROVIDED</EndToEndId><TxId/></Refs></TxDtls></NtryDtls><AddtlNtryInf>end</AddtlNtryInf>`,
+      <TxDtls><Refs><EndToEndId>NOTPROVIDED</EndToEndId><InstrId>NOTAVAILABLE</InstrId><TxId/></Refs></TxDtls></NtryDtls><AddtlNtryInf>end</AddtlNtryInf>`,
     `${HEAD}<AcctSvcrRef>A-1</AcctSvcrRef>`,
   );
   const items = await read(text);
@@ -129,7 +130,7 @@ test('every place where banks put a payment’s reference is kept, by its name, 
 });
 
 describe('amounts', () => {
-  test('each is kept with its role, and one in a currency of which we have no money is none of the reader’s business', async () => {
+  test('each is kept with its role, and one in a currency of which we have no money is not rejected', async () => {
     const part = (name: string, currency: string, amount: string) =>
       `<${name}><Amt Ccy="${currency}">${amount}</Amt></${name}>`;
     const details = `<AmtDtls>${part('InstdAmt', 'JPY', '1000')}${part('TxAmt', 'TND', '1.234')}${part('CntrValAmt', 'USD', '.5')}
@@ -178,23 +179,23 @@ test.each<readonly [string, string, RegExp]>([
   ],
   ['no amount', entryOf('', HEAD.replace(AMOUNT, '')), /: Amt is missing/],
   ['two amounts', entryOf('', HEAD + AMOUNT), /: Amt is there more than once/],
-  ['words for an amount', entryOf('', HEAD.replace('5.00', 'five')), /: Amt is no decimal number/],
-  ['an amount below zero', entryOf('', HEAD.replace('5.00', '-5')), /: Amt is below zero/],
+  ['words for an amount', entryOf('', HEAD.replace('5.00', 'five')), /: Amt is not a decimal number/],
+  ['an amount below zero', entryOf('', HEAD.replace('5.00', '-5')), /: Amt is negative/],
   ['too many decimals', entryOf('', HEAD.replace('5.00', '5.001')), /: Amt has more decimals than EUR has/],
   ['too many digits', entryOf('', HEAD.replace('5.00', '1'.repeat(14))), /: Amt is too large/],
-  [
-    'an unknown currency',
-    entryOf('', HEAD.replace('EUR', 'XYZ')),
-    /: Amt has a currency that is none of ISO 4217: XYZ/,
-  ],
+  ['an unknown currency', entryOf('', HEAD.replace('EUR', 'XYZ')), /: Amt has a currency that is not in ISO 4217: XYZ/],
   ['no currency', entryOf('', HEAD.replace(' Ccy="EUR"', '')), /: Amt has no currency/],
   ['no indicator', entryOf('', HEAD.replace(DIRECTION, '')), /: CdtDbtInd is missing/],
   ['an unknown indicator', entryOf('', HEAD.replace('CRDT', 'C')), /: CdtDbtInd is neither/],
-  ['a status that we do not know', entryOf('', HEAD.replace('BOOK', 'book')), /: Sts is none of BOOK, .*: book/],
+  [
+    'a status that we do not know',
+    entryOf('', HEAD.replace('BOOK', 'book')),
+    /: Sts must be one of BOOK, .* \(is book\)/,
+  ],
   ['no status', entryOf('', HEAD.replace('<Sts>BOOK</Sts>', '')), /: Sts is missing/],
   ['no booking date', entryOf('', HEAD.replace(BOOKED, '')), /: BookgDt is missing/],
-  ['no such date', entryOf('', HEAD.replace('11-10', '02-31')), /: BookgDt is no date/],
-  ['no such value date', entryOf('', `${HEAD}<ValDt><Dt>2026-13-01</Dt></ValDt>`), /: ValDt is no date/],
+  ['no such date', entryOf('', HEAD.replace('11-10', '02-31')), /: BookgDt is not a date/],
+  ['no such value date', entryOf('', `${HEAD}<ValDt><Dt>2026-13-01</Dt></ValDt>`), /: ValDt is not a date/],
   ['neither true nor false', entryOf('', `${HEAD}<RvslInd>yes</RvslInd>`), /: RvslInd is neither/],
   ['a transaction’s empty amount', transactionOf('<Amt Ccy="EUR"/>'), /: TxDtls\[1\]\/Amt is empty/],
   [
@@ -226,18 +227,18 @@ test.each<readonly [string, string, RegExp]>([
     /: TxsSummry\/TtlNtries\/Sum is empty/,
   ],
   ['a balance after the entries', statementOf(`<Ntry>${HEAD}</Ntry>${BALANCE}`), /Bal follows the entries/],
-  ['version 01', documentOf('', '01'), /is camt\.053\.001\.01: of camt\.053, the versions 001\.02 to 001\.14/],
+  ['version 01', documentOf('', '01'), /is camt\.053\.001\.01, but only versions 001\.02 to 001\.14/],
   ['a version to come', documentOf('', '15'), /is camt\.053\.001\.15/],
-  ['no namespace', documentOf('').replace(/ xmlns="[^"]*"/, ''), /no camt\.053/],
-  ['no document', '<html><p>Your session has ended.</p></html>', /no camt\.053, but html/],
-  ['no statement', documentOf(''), /has no statement/],
+  ['no namespace', documentOf('').replace(/ xmlns="[^"]*"/, ''), /not a camt\.053 message/],
+  ['no document', '<html><p>Your session has ended.</p></html>', /not a camt\.053 message but html/],
+  ['no statement', documentOf(''), /contains no statement/],
   [
     'another encoding',
     `<?xml version="1.0" encoding="ISO-8859-1"?>${entryOf('<AddtlNtryInf>ä</AddtlNtryInf>')}`,
     /ISO-8859-1/,
   ],
-])('a file with %s is refused by entry and element', async (_, text, message) => {
-  expect(await refusalOf(text)).toMatch(message);
+])('a file with %s is rejected by entry and element', async (_, text, message) => {
+  expect(await rejectionOf(text)).toMatch(message);
 });
 
 test('a quiet day is a statement without entries, with its day and its balances', async () => {

@@ -1,15 +1,15 @@
-import type { Reader } from '../../db/driver/client.ts';
+import type { Reader } from '../../db/query/database.ts';
 import { findNamedPayments } from '../../db/reconciliation/references.ts';
-import type { Position } from '../../db/reconciliation/statements.ts';
+import type { Position } from '../../db/reconciliation/schema.ts';
 import type { StatementItem } from '../../domain/reconciliation/bank-statements.ts';
-import { type FilePage, MovementsOfFile, statedMovement } from '../../domain/reconciliation/files/movements-of-file.ts';
+import { FileMovements, type FilePage, statedMovement } from '../../domain/reconciliation/files/file-movements.ts';
 import { type NamedPayment, namesIn } from '../../domain/reconciliation/files/named-payments.ts';
 import type { StatedPage, StatementSource } from './statement-sources.ts';
 
-/** Movements whose references are looked for together. */
+/** Movements whose references are searched together. */
 const BATCH = 200;
 
-/** The entries of a bank's file that are of this position, as the statement of a day. */
+/** The entries of a bank's file that belong to this position, as the statement of a day. */
 export function statementOfFile(
   reader: Reader,
   position: Position,
@@ -18,7 +18,7 @@ export function statementOfFile(
   return {
     kind: 'camt.053',
     async *pages(range) {
-      const file = new MovementsOfFile(position.currency, range);
+      const file = new FileMovements(position.currency, range);
       for await (const page of items()) {
         for (const item of page) {
           file.add(item);

@@ -2,45 +2,47 @@ import { listBookings } from '../../db/reconciliation/bookings.ts';
 import {
   type RecordedBreak,
   recordBreaks,
-  reopenOtherwise,
+  reopenContradicted,
   resolveMissing,
 } from '../../db/reconciliation/found-breaks.ts';
 import { carryOver, listCarriedOver } from '../../db/reconciliation/movements.ts';
-import { type Position, readStandings } from '../../db/reconciliation/statements.ts';
-import type { LocalDate } from '../../domain/frame/time/dates.ts';
+import type { Position } from '../../db/reconciliation/schema.ts';
+import { readStandings } from '../../db/reconciliation/statements.ts';
+import type { LocalDate } from '../../domain/common/time/dates.ts';
 import {
   classifyPayment,
   type DailyBreak,
-  noLongerMissing,
-  wasBookedOtherwise,
+  earlierProviderBooking,
+  foundOnLaterStatement,
 } from '../../domain/reconciliation/daily-reconciliation.ts';
 import { NOTHING, plus, type Totals } from '../../domain/reconciliation/day-balance.ts';
-import { toldTogether } from '../../domain/reconciliation/many-alike.ts';
 import type { OneSided } from '../../domain/reconciliation/movement-matching.ts';
 import type { Movement } from '../../domain/reconciliation/movements.ts';
 import { OneSidedMovements } from '../../domain/reconciliation/one-sided.ts';
 import type { PaymentKey, Standing } from '../../domain/reconciliation/reconciliation.ts';
-import type { ActivityDependencies } from '../frame/dependencies.ts';
-import type { CallOptions, Provider } from '../providers/port.ts';
-import { lookUp } from './reconciliation.ts';
+import { combineRepeatedBreaks } from '../../domain/reconciliation/repeated-breaks.ts';
+import type { ActivityDependencies } from '../common/dependencies.ts';
+import type { Provider } from '../providers/port.ts';
+import type { CallOptions } from '../providers/ports/common.ts';
+import { lookUp } from './look-ups.ts';
 import type { StatementSource } from './statement-sources.ts';
 
 type Database = ActivityDependencies['database'];
 
-/** Payments that are looked into together. */
+/** Payments that are examined together. */
 const BATCH = 200;
-/** A statement that lacks everything must not have every payment looked up. */
+/** Look-ups per run, so that a statement without any entry does not cause one for every payment. */
 const LOOK_UPS_MAX = 1_000;
 
 export interface DayToCompare {
   readonly position: Position;
   readonly day: LocalDate;
   readonly source: StatementSource;
-  /** Answers look-ups of single payments. */
+  /** For look-ups of single payments. */
   readonly provider: Provider;
 }
 
-/** One run over the payments of a day: classifies, looks into what only one side has, and records, some at a time. */
+/** One run over the payments of a day: classifies movements, examines the one-sided ones and records breaks, in batches. */
 export class Comparison {
   readonly found: RecordedBreak[] = [];
   readonly gone: RecordedBreak[] = [];
@@ -64,7 +66,7 @@ export class Comparison {
     this.#call = call;
   }
 
-  /** Of all breaks that this run has recorded, each once, as they are stored. */
+  /** The sum of the effects of all breaks that this run has recorded, each counted once, as stored. */
   get effects(): Totals {
     return this.#effects;
   }
@@ -82,12 +84,12 @@ export class Comparison {
     this.#breaks = this.#breaks.concat(breaks);
     this.#oneSided = this.#oneSided.concat(oneSided);
     this.#acrossMidnight = this.#acrossMidnight.concat(acrossMidnight);
-    if (this.#oneSided.length + this.#acrossMidnight.length >= BATCH) await this.#lookInto();
+    if (this.#oneSided.length + this.#acrossMidnight.length >= BATCH) await this.#examineOneSided();
     await this.recordFull();
   }
 
   async finish(): Promise<void> {
-    await this.#lookInto();
+    await this.#examineOneSided();
     await this.#record();
   }
 
@@ -95,25 +97,25 @@ export class Comparison {
     const { position, day } = this.#compared;
     const breaks = this.#breaks;
     this.#breaks = [];
-    // A page of a statement may have more.
+    // A page of a statement may have more breaks than a batch.
     for (let start = 0; start < breaks.length; start += BATCH) {
       const some = breaks.slice(start, start + BATCH);
       const later = some.flatMap((found) => {
-        const expected = noLongerMissing(found);
+        const expected = foundOnLaterStatement(found);
         return expected === null ? [] : [{ reference: found.reference, movement: found.movement, expected }];
       });
       const run = { runId: this.#runId, day, recorded: this.#recorded };
       const otherwise = some.flatMap((one) => {
-        const theirs = wasBookedOtherwise(one);
+        const theirs = earlierProviderBooking(one);
         return theirs === null ? [] : [{ reference: one.reference, day: theirs.day, movement: theirs.movement }];
       });
       const [found, gone, reopened] = await this.#database.transaction(async (tx) => [
         await recordBreaks(tx, position, run, some),
         await resolveMissing(tx, position, later),
-        await reopenOtherwise(tx, position, otherwise),
+        await reopenContradicted(tx, position, otherwise),
       ]);
       for (const one of found) {
-        // What has taken another's row stands for itself alone: the other's effect is missing in the sum.
+        // A break that has taken another's row counts only its own effect: the other's is missing in the sum.
         if (!this.#recorded.has(one.id)) this.#effects = plus(this.#effects, one);
         this.#recorded.add(one.id);
       }
@@ -123,7 +125,7 @@ export class Comparison {
     }
   }
 
-  async #lookInto(): Promise<void> {
+  async #examineOneSided(): Promise<void> {
     const [found, paired] = [this.#oneSided, this.#acrossMidnight];
     if (found.length + paired.length === 0) return;
     const movements = found.map(({ movement }) => movement);
@@ -140,7 +142,7 @@ export class Comparison {
       const answer = oneSided.needsAnswer(one, standing) ? await this.#ask(one.movement) : undefined;
       breaks.push(...oneSided.classify(one, standing, answer));
     }
-    this.#breaks = this.#breaks.concat(toldTogether(breaks));
+    this.#breaks = this.#breaks.concat(combineRepeatedBreaks(breaks));
     await carryOver(this.#reader, position, day, this.#runId, oneSided.toCarryOver, paired);
   }
 

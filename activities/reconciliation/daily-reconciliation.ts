@@ -1,5 +1,5 @@
-import type { Reader } from '../../db/driver/client.ts';
-import { newId } from '../../db/frame/ids.ts';
+import { newId } from '../../db/common/ids.ts';
+import type { Reader } from '../../db/query/database.ts';
 import { isCompared, readStartOf, saveReconciliation } from '../../db/reconciliation/days.ts';
 import {
   lockBreaks,
@@ -12,14 +12,14 @@ import {
   forgetCarriedOver,
   forgetMovements,
   type StagedMovement,
-  stageOurs,
-  stageTheirs,
+  stageLedgerMovements,
+  stageProviderMovements,
+  streamMovements,
   sumMovements,
-  walkMovements,
 } from '../../db/reconciliation/movements.ts';
-import type { ReconciliationId } from '../../domain/frame/ids.ts';
-import { addDays } from '../../domain/frame/time/dates.ts';
-import { aboutStatement } from '../../domain/reconciliation/daily-reconciliation.ts';
+import type { ReconciliationId } from '../../domain/common/ids.ts';
+import { addDays } from '../../domain/common/time/dates.ts';
+import { statementBreak } from '../../domain/reconciliation/daily-reconciliation.ts';
 import {
   type DaySums,
   isNothing,
@@ -30,24 +30,24 @@ import {
   unexplainedOf,
 } from '../../domain/reconciliation/day-balance.ts';
 import { BOUNDARY_MS, byPayment, windowOf } from '../../domain/reconciliation/movements.ts';
-import type { ActivityDependencies } from '../frame/dependencies.ts';
-import type { CallOptions } from '../providers/port.ts';
+import type { ActivityDependencies } from '../common/dependencies.ts';
+import type { CallOptions } from '../providers/ports/common.ts';
 import { Comparison, type DayToCompare } from './comparison.ts';
 
 type Dependencies = Pick<ActivityDependencies, 'database' | 'logger'>;
 
 /** Postings of one statement, and movements read or classified at a time. */
 const PAGE = 1_000;
-/** Transactions that overlap end within this time, so no posting after it belongs to the day. */
+/** Overlapping transactions end within this time, so that no later posting belongs to the day. */
 const POSTED_LATE_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** The last to begin finds nothing changed. */
+/** Concurrent comparisons of a day interfere with each other; the last one to start succeeds. */
 const ATTEMPTS_MAX = 5;
 
 export interface ComparedDay {
   readonly id: ReconciliationId;
   readonly sums: DaySums;
-  /** Found or seen again now, resolved ones too; those in `gone` are no longer found. */
+  /** Breaks found by this run, including resolved ones. `gone`: breaks that this run did not find again. */
   readonly found: readonly RecordedBreak[];
   readonly gone: readonly RecordedBreak[];
 }
@@ -66,12 +66,10 @@ export async function compareDay(
     const day = await compareOnce(dependencies, compared, call);
     if (day !== null) return day;
   }
-  throw new Error(
-    `the breaks of ${compared.day} are not what its comparison has found: others compare it at the same time`,
-  );
+  throw new Error(`other comparisons of ${compared.day} at the same time keep changing its breaks`);
 }
 
-/** Null if another comparison of the day has changed its breaks meanwhile: then what is stored of them says nothing of these sums. */
+/** Null if another comparison of the day has changed its breaks in the meantime: the stored breaks then do not explain these sums. */
 async function compareOnce(
   { database, logger }: Dependencies,
   compared: DayToCompare,
@@ -84,7 +82,7 @@ async function compareOnce(
   try {
     const stated = await stageStatement(reader, compared, comparison, runId, call);
     const postingId = await stageLedger(reader, compared, runId);
-    for await (const payment of byPayment(walkMovements(reader, runId, PAGE))) await comparison.classify(payment);
+    for await (const payment of byPayment(streamMovements(reader, runId, PAGE))) await comparison.classify(payment);
     await comparison.finish();
     const staged = await sumMovements(reader, runId);
     const sums = { ours: staged.ours, provider: stated ?? staged.provider };
@@ -105,7 +103,7 @@ async function compareOnce(
     const gone = comparison.gone.concat(settled.resolved);
     const open = found.filter(({ status }) => status === 'open');
     for (const { kind, reference } of open) {
-      logger.error({ ...position, day, kind, reference }, 'the provider’s statement of the day and our books differ');
+      logger.error({ ...position, day, kind, reference }, 'the provider’s statement of the day and our ledger differ');
     }
     logger.info({ ...position, day, breaks: open.length, gone: gone.length }, 'day reconciled');
     return { id, sums, found, gone };
@@ -115,19 +113,19 @@ async function compareOnce(
 }
 
 /**
- * The day is balanced only if its breaks say all that its sides differ by. Whatever they do not say is a break itself: then the
- * comparison has an error, and the other breaks of the day must not be relied on.
+ * A day is balanced only if its breaks explain the whole difference between its sides. An unexplained rest is a break itself: the
+ * comparison then has an error, and the other breaks of the day must not be relied on.
  */
 async function settle(comparison: Comparison, sums: DaySums): Promise<void> {
   for (const { direction, expectedMinor, actualMinor, effect } of unexplainedOf(sums, comparison.effects)) {
     const facts = (amountMinor: bigint) => ({ amountMinor, account: null, date: null });
     const [expected, actual] = [facts(expectedMinor), facts(actualMinor)];
-    comparison.add(aboutStatement({ kind: 'statement-sums-differ', reference: direction, expected, actual, effect }));
+    comparison.add(statementBreak({ kind: 'statement-sums-differ', reference: direction, expected, actual, effect }));
   }
   await comparison.finish();
 }
 
-/** What the statement says that it moved on the day, if it says so otherwise than by its movements. */
+/** Stages the statement's movements. Returns its own totals of the day; null if it states none. */
 async function stageStatement(
   reader: Reader,
   { day, source, position }: DayToCompare,
@@ -136,7 +134,7 @@ async function stageStatement(
   call: CallOptions,
 ): Promise<Totals | null> {
   const { from, to } = windowOf(day);
-  // A day before that was not compared may have on its statement what belongs to this one.
+  // If the day before was not compared, movements of this day may be on its statement.
   const isFirst = !(await isCompared(reader, position, addDays(day, -1)));
   const range = {
     from: new Date(from.getTime() - (isFirst ? DAY_MS : BOUNDARY_MS)),
@@ -149,7 +147,7 @@ async function stageStatement(
       (one): StagedMovement => ({ ...one, side: 'provider', resourceId: null, ofDay: isOfDay(one.bookedAt) }),
     );
     for (let start = 0; start < movements.length; start += PAGE) {
-      await stageTheirs(reader, runId, movements.slice(start, start + PAGE));
+      await stageProviderMovements(reader, runId, movements.slice(start, start + PAGE));
     }
     for (const { bookedAt, totals } of page.totals ?? []) sum = isOfDay(bookedAt) ? plus(sum ?? NOTHING, totals) : sum;
     if (page.totals !== null) sum ??= NOTHING;
@@ -159,14 +157,20 @@ async function stageStatement(
   return sum;
 }
 
-/** The last posting of the day, from which a later day may begin to read. */
+/** Returns the last posting of the day, from which a later day can start reading. */
 async function stageLedger(reader: Reader, { position, day }: DayToCompare, runId: string): Promise<bigint> {
   const { from, to } = windowOf(day);
   const end = new Date(to.getTime() + POSTED_LATE_MS);
   let after = await readStartOf(reader, position, day);
   let lastOfDay = after;
   for (;;) {
-    const staged = await stageOurs(reader, runId, position, { after, from, to, marginMs: BOUNDARY_MS, limit: PAGE });
+    const staged = await stageLedgerMovements(reader, runId, position, {
+      after,
+      from,
+      to,
+      marginMs: BOUNDARY_MS,
+      limit: PAGE,
+    });
     const { postings, lastId, lastPostedAt } = staged;
     lastOfDay = staged.lastOfDay ?? lastOfDay;
     if (lastId === null || lastPostedAt === null || postings < PAGE || lastPostedAt >= end) return lastOfDay;

@@ -1,11 +1,12 @@
-import { DatabaseUnavailable, type Reader } from '../../db/driver/client.ts';
-import { readClock } from '../../db/frame/clock.ts';
+import { readClock } from '../../db/common/clock.ts';
+import { DatabaseUnavailable } from '../../db/postgres/failures.ts';
+import type { Reader } from '../../db/query/database.ts';
+import type { Position } from '../../db/reconciliation/schema.ts';
 import {
   cursorAfter,
   listBooked,
   listCurrencies,
   listOpenDifferences,
-  type Position,
   readComparison,
   readStandings,
   recordDifference,
@@ -20,14 +21,16 @@ import {
   type Standing,
   statementDiffers,
 } from '../../domain/reconciliation/reconciliation.ts';
-import type { ActivityDependencies } from '../frame/dependencies.ts';
-import { failureName } from '../frame/failures.ts';
-import { type CallOptions, type Provider, ProviderUnavailable } from '../providers/port.ts';
+import type { ActivityDependencies } from '../common/dependencies.ts';
+import { failureName } from '../common/failures.ts';
+import type { Provider } from '../providers/port.ts';
+import type { CallOptions } from '../providers/ports/common.ts';
 import type { StatementEntry } from '../providers/ports/statement-port.ts';
+import { lookUp } from './look-ups.ts';
 
 type Dependencies = Pick<ActivityDependencies, 'database' | 'providers' | 'logger'>;
 
-/** Payments younger than this may still be missing from one of the two books. */
+/** More recent payments may still be missing on one of the two sides. */
 const SETTLED_AGE_MS = 5 * 60_000;
 /** How far back a position's first comparison goes. */
 const FIRST_WINDOW_MS = 7 * 24 * 3_600_000;
@@ -36,9 +39,9 @@ const OPEN_DIFFERENCES_MAX = 1_000;
 
 export interface Compared {
   readonly payments: number;
-  /** Newly found. */
+  /** Found for the first time. */
   readonly differences: number;
-  /** Known before and now resolved. */
+  /** Known before, and resolved now. */
   readonly resolved: number;
   /** Positions that could not be compared; the next run continues from the same point. */
   readonly failed: number;
@@ -93,6 +96,10 @@ async function comparePosition(
   const { reader } = database;
   const record = (key: Parameters<typeof recordDifference>[2], difference: Difference) =>
     database.transaction((tx) => recordDifference(tx, position, key, difference));
+  // Its statements are of whole days, which are compared as such.
+  if (provider.hasStatementOf !== undefined) {
+    return { ...NOTHING, resolved: await resolveGone(reader, provider, position, call) };
+  }
   const last = await readComparison(reader, position);
   const from = last?.comparedUntil ?? new Date(until.getTime() - FIRST_WINDOW_MS);
   if (from >= until) return NOTHING;
@@ -114,10 +121,10 @@ async function comparePosition(
   }
   for (const key of [...suspects, ...booked.suspects]) {
     const standing = reported.get(textOf(key))?.standing ?? null;
-    const difference = await lookAgain(reader, provider, position, key, standing, call);
+    const difference = await compareNow(reader, provider, position, key, standing, call);
     if (difference === null || !(await record(key, difference))) continue;
     differences += 1;
-    logger.error({ ...position, ...key, difference }, 'the provider’s statement and our books differ');
+    logger.error({ ...position, ...key, difference }, 'the provider’s statement and our ledger differ');
   }
   await saveComparison(reader, position, { comparedUntil: until, postingId: booked.postingId });
   const payments = reported.size + booked.suspects.length;
@@ -154,7 +161,7 @@ export async function readStatement(
   }
 }
 
-/** A failure has its own amount, and so has each return: a payment may come back in parts. */
+/** A failure and each return have amounts of their own, since a payment may be returned in parts. */
 function standingAfter(before: Standing | undefined, { kind, amountMinor }: StatementEntry): Standing {
   const moved = kind === 'payment-out' || kind === 'payment-in' || kind === 'opening-balance';
   return moved
@@ -220,11 +227,11 @@ async function suspectsOfBooks(
 }
 
 /**
- * Compares a payment again as both books show it now: it may have arrived meanwhile. If the provider does not answer,
- * the statement counts until the next comparison. The statement's amounts are compared as well: a provider that
- * contradicts itself needs a person.
+ * Compares a payment again as both sides show it now: it may have arrived in the meantime. If the provider does not answer,
+ * the statement counts until the next comparison. The statement's amounts are compared as well: if a provider contradicts
+ * itself, a person must resolve it.
  */
-async function lookAgain(
+async function compareNow(
   reader: Reader,
   provider: Provider,
   position: Position,
@@ -236,50 +243,6 @@ async function lookAgain(
   const ours = (await readStandings(reader, position, key.direction, [key.reference])).get(key.reference) ?? null;
   const difference = differenceOf(there === undefined ? reported : there, ours);
   return difference ?? (statementDiffers(reported, ours) ? 'statement-amount-differs' : null);
-}
-
-/** Null if the provider does not know the payment, undefined if it does not answer. */
-export async function lookUp(
-  provider: Provider,
-  key: PaymentKey,
-  call: CallOptions,
-): Promise<Standing | null | undefined> {
-  try {
-    switch (key.direction) {
-      case 'in':
-        return await lookUpIn(provider, key.reference, call);
-      case 'out':
-        return await lookUpOut(provider, key.reference, call);
-      case 'opening':
-        return await lookUpOpening(provider, key.reference, call);
-    }
-  } catch (error) {
-    if (error instanceof ProviderUnavailable && !call.signal?.aborted) return undefined;
-    throw error;
-  }
-}
-
-async function lookUpIn(provider: Provider, reference: string, call: CallOptions): Promise<Standing | null> {
-  const payment = await provider.lookUpPaymentIn(reference, call);
-  if (payment.outcome === 'not-found') return null;
-  const { amountMinor, returned } = payment;
-  return { amountMinor, moved: !returned, undoneMinor: returned ? amountMinor : null };
-}
-
-async function lookUpOut(provider: Provider, reference: string, call: CallOptions): Promise<Standing | null> {
-  const payment = await provider.lookUpPayment(reference, call);
-  if (payment.outcome === 'not-found') return null;
-  const { outcome, amountMinor } = payment;
-  const moved = outcome === 'accepted' || outcome === 'completed';
-  if (moved) return { amountMinor, moved, undoneMinor: null };
-  if (outcome !== 'returned') return { amountMinor, moved, undoneMinor: amountMinor };
-  return { amountMinor, moved, undoneMinor: payment.returns.reduce((sum, one) => sum + one.returnedMinor, 0n) };
-}
-
-async function lookUpOpening(provider: Provider, accountId: string, call: CallOptions): Promise<Standing | null> {
-  const opening = await provider.lookUpOpeningBalance(accountId, call);
-  if (opening.outcome === 'not-found') return null;
-  return { amountMinor: opening.amountMinor, moved: true, undoneMinor: null };
 }
 
 /** A difference that cannot be looked up stays open. */

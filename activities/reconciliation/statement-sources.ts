@@ -1,19 +1,20 @@
 import type { StatementSourceKind } from '../../db/reconciliation/days.ts';
-import { aboutStatement, type DailyBreak } from '../../domain/reconciliation/daily-reconciliation.ts';
+import { type DailyBreak, statementBreak } from '../../domain/reconciliation/daily-reconciliation.ts';
 import { NOTHING } from '../../domain/reconciliation/day-balance.ts';
-import type { StatedBreak, StatedMovement, StatedTotals } from '../../domain/reconciliation/files/movements-of-file.ts';
+import type { StatedBreak, StatedMovement, StatedTotals } from '../../domain/reconciliation/files/file-movements.ts';
 import type { MovementKind } from '../../domain/reconciliation/movements.ts';
-import type { CallOptions, Provider } from '../providers/port.ts';
+import type { Provider } from '../providers/port.ts';
+import type { CallOptions } from '../providers/ports/common.ts';
 import type { StatementEntry, StatementEntryKind } from '../providers/ports/statement-port.ts';
 
 export interface StatedPage {
   readonly movements: readonly StatedMovement[];
   readonly breaks: readonly StatedBreak[];
-  /** By the amounts of its entries; null for a source that has no other sums than its movements. */
+  /** Totals of the entries; null for a source that has no sums but its movements. */
   readonly totals: readonly StatedTotals[] | null;
 }
 
-/** A statement, read page by page: a provider's own, or a file of a bank. */
+/** A statement, read page by page: from a provider's API, or from a bank's file. */
 export interface StatementSource {
   readonly kind: StatementSourceKind;
   pages(range: { readonly from: Date; readonly to: Date }, call: CallOptions): AsyncIterable<StatedPage>;
@@ -47,7 +48,7 @@ export function statementOf(provider: Provider, currency: string): StatementSour
 }
 
 function unreadableEntry(reference: string): DailyBreak {
-  return aboutStatement({
+  return statementBreak({
     kind: 'statement-entry-unreadable',
     reference,
     expected: null,
@@ -61,7 +62,7 @@ function movementOf(entry: StatementEntry): StatedMovement {
   const movement = MOVEMENT_OF[kind];
   const isIn = movement === 'payment-in' || movement === 'payment-in-sent-back';
   return {
-    // What has the id of another entry and is not alike is an entry of its own.
+    // Entries that share an id but differ otherwise are separate entries.
     entryId: `${entryId} ${movement} ${amountMinor} ${bookedAt.toISOString()}`,
     movement,
     direction: isIn ? 'in' : movement === 'opening-balance' ? 'opening' : 'out',

@@ -1,13 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Transaction } from '../../db/driver/client.ts';
+import type { Transaction } from '../../db/query/database.ts';
 import { advanceSignUp, recordInvitationMailed } from '../../db/users/invitations.ts';
 import { createSignUpLink, deleteSignUpLink } from '../../db/users/sign-ups.ts';
-import { asId, type UserSignUpId } from '../../domain/frame/ids.ts';
-import type { WithWait } from '../../domain/frame/waits.ts';
+import { asId, type UserSignUpId } from '../../domain/common/ids.ts';
+import type { WithWait } from '../../domain/common/waits.ts';
 import type { SignUpStep } from '../../domain/users/invitations.ts';
-import type { ActivityDependencies } from '../frame/dependencies.ts';
-import { whileHeartbeating } from '../frame/heartbeats.ts';
-import { endWhenGone, TRANSITION_LIMITS, withWait } from '../frame/open-work.ts';
+import type { ActivityDependencies } from '../common/dependencies.ts';
+import { whileHeartbeating } from '../common/heartbeats.ts';
+import { endWhenGone, TRANSITION_LIMITS, withWait } from '../common/open-work.ts';
 import { invitationMail } from './invitation-mail.ts';
 import { MailNotTaken, sendMail } from './mail.ts';
 import { passwordMail } from './password-mail.ts';
@@ -49,9 +49,9 @@ export function signUpMail(dependencies: ActivityDependencies) {
         const signUp = await database.transaction((tx) => createSignUpLink(tx, asId<UserSignUpId>(id), tokenHash));
         if (signUp === null) return true;
         const write = signUp.signUp.kind === 'password-reset' ? passwordMail : invitationMail;
-        const letter = write(signUp, `${publicUrl}/sign-up/${token}`);
+        const email = write(signUp, `${publicUrl}/sign-up/${token}`);
         try {
-          await sendMail(mail, { ...letter, id, to: signUp.signUp.email, date: signUp.signUp.createdAt }, signal);
+          await sendMail(mail, { ...email, id, to: signUp.signUp.email, date: signUp.signUp.createdAt }, signal);
         } catch (error) {
           if (error instanceof MailNotTaken && error.forCertain) {
             await database.transaction((tx) => deleteSignUpLink(tx, tokenHash));

@@ -1,12 +1,12 @@
 import type { SignUp } from '../../db/users/sign-ups.ts';
-import { type Letter, letterWithLink } from './letters.ts';
+import { type EmailTemplate, emailWithLink } from './email-templates.ts';
 
-const WORDINGS = [
+const COPIES = [
   {
     language: 'en',
     invited: 'you have been invited to act for:',
     open: 'Open this link to accept or to reject the invitation:',
-    ignore: 'If you did not expect this, you need not do anything.',
+    ignore: 'If you did not expect this, you do not need to do anything.',
   },
   {
     language: 'de',
@@ -24,12 +24,15 @@ const WORDINGS = [
 
 const SUBJECT = 'Your invitation / Ihre Einladung / Votre invitation';
 
-/** The e-mail of a sign-up. */
-export function invitationMail({ signUp, clientNames }: Pick<SignUp, 'signUp' | 'clientNames'>, link: string): Letter {
+/** The e-mail that invites a user. */
+export function invitationMail(
+  { signUp, clientNames }: Pick<SignUp, 'signUp' | 'clientNames'>,
+  link: string,
+): EmailTemplate {
   const { identity, expiresAt } = signUp;
-  const wordings = WORDINGS.map(({ invited, ...wording }) => ({
-    ...wording,
+  const copies = COPIES.map(({ invited, ...copy }) => ({
+    ...copy,
     about: { introduction: invited, items: clientNames },
   }));
-  return letterWithLink(SUBJECT, wordings, { givenName: identity.givenName, link, expiresAt });
+  return emailWithLink(SUBJECT, copies, { givenName: identity.givenName, link, expiresAt });
 }

@@ -36,10 +36,10 @@ function send(smtpUrl: string): Promise<void> {
 
 test('an e-mail with a one-time link never leaves in plain text: a server whose STARTTLS was stripped gets none', async () => {
   const server = await startMailServer(false);
-  const refused = await send(server.url).catch((error: unknown) => error);
-  expect(refused).toBeInstanceOf(MailNotTaken);
+  const rejected = await send(server.url).catch((error: unknown) => error);
+  expect(rejected).toBeInstanceOf(MailNotTaken);
   // No mailbox has this attempt's link, so it is deleted.
-  expect(refused).toMatchObject({ forCertain: true });
+  expect(rejected).toMatchObject({ forCertain: true });
   expect(server.received).toEqual([]);
 });
 

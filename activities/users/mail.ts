@@ -2,7 +2,7 @@ import { createTransport } from 'nodemailer';
 import type { MailSettings } from '../../config/environment.ts';
 
 export interface Mail {
-  /** The subject's id: repeated e-mails about it share one Message-ID. */
+  /** The id of the e-mail's subject: repeated e-mails about it share one Message-ID. */
   readonly id: string;
   readonly to: string;
   readonly date: Date;
@@ -13,12 +13,12 @@ export interface Mail {
 
 const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 } as const;
 
-/** The server did not take the e-mail; unless `forCertain`, it may have it all the same. Never names the addressee. */
+/** The server did not accept the e-mail. Unless `forCertain`, it may have it nevertheless. Never names the recipient. */
 export class MailNotTaken extends Error {
   readonly forCertain: boolean;
 
   constructor(reason: string, forCertain: boolean) {
-    super(`the mail server did not take the e-mail: ${reason}`);
+    super(`the mail server did not accept the e-mail: ${reason}`);
     this.name = 'MailNotTaken';
     this.forCertain = forCertain;
   }
@@ -61,9 +61,9 @@ function notTaken(error: unknown): MailNotTaken {
   const read = (name: string): unknown =>
     typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined;
   const [code, command, response] = [read('code'), read('command'), read('responseCode')];
-  const refused = typeof response === 'number' && response >= 400;
+  const rejected = typeof response === 'number' && response >= 400;
   // Encryption starts before any of the e-mail is sent.
   const neverConnected = read('syscall') === 'connect' || code === 'EDNS' || code === 'ETLS';
   const reason = [code, command, response].filter((part) => typeof part === 'string' || typeof part === 'number');
-  return new MailNotTaken(reason.join(' ') || 'unknown', refused || neverConnected);
+  return new MailNotTaken(reason.join(' ') || 'unknown', rejected || neverConnected);
 }

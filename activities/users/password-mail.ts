@@ -1,12 +1,12 @@
 import type { SignUp } from '../../db/users/sign-ups.ts';
-import { type Letter, letterWithLink, type Wording } from './letters.ts';
+import { type Copy, type EmailTemplate, emailWithLink } from './email-templates.ts';
 
-const WORDINGS: readonly Wording[] = [
+const COPIES: readonly Copy[] = [
   {
     language: 'en',
     about: null,
     open: 'Open this link to choose a new password:',
-    ignore: 'If you did not ask for this, you need not do anything: your password stays as it is.',
+    ignore: 'If you did not request this, you do not need to do anything: your password will not change.',
   },
   {
     language: 'de',
@@ -24,8 +24,8 @@ const WORDINGS: readonly Wording[] = [
 
 const SUBJECT = 'Your new password / Ihr neues Passwort / Votre nouveau mot de passe';
 
-/** The e-mail of a password reset. */
-export function passwordMail({ signUp }: Pick<SignUp, 'signUp'>, link: string): Letter {
+/** The e-mail for a password reset. */
+export function passwordMail({ signUp }: Pick<SignUp, 'signUp'>, link: string): EmailTemplate {
   const { identity, expiresAt } = signUp;
-  return letterWithLink(SUBJECT, WORDINGS, { givenName: identity.givenName, link, expiresAt });
+  return emailWithLink(SUBJECT, COPIES, { givenName: identity.givenName, link, expiresAt });
 }

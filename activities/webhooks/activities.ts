@@ -1,6 +1,6 @@
-import { WEBHOOK_SHARDS } from '../../workflows/frame/messages.ts';
-import type { ActivityDependencies } from '../frame/dependencies.ts';
-import { whileHeartbeating } from '../frame/heartbeats.ts';
+import { WEBHOOK_SHARDS } from '../../workflows/common/messages.ts';
+import type { ActivityDependencies } from '../common/dependencies.ts';
+import { whileHeartbeating } from '../common/heartbeats.ts';
 import { ShardDrain } from './drain.ts';
 import { createReceivers } from './receivers.ts';
 

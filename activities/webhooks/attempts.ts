@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Database } from '../../db/driver/client.ts';
+import type { Database } from '../../db/query/database.ts';
 import { type AttemptRecord, recordAttempts } from '../../db/webhooks/delivery-claims.ts';
-import { webhookAttemptsTotal } from '../frame/metrics.ts';
+import { webhookAttemptsTotal } from '../common/metrics.ts';
 
 const PAUSE_MS_MIN = 100;
 const PAUSE_MS_MAX = 2_000;
@@ -25,7 +25,7 @@ export class AttemptRecorder {
     return this.#writing !== null || this.#pending.length > 0;
   }
 
-  /** Resolves at once or, with `last`, when the record is written: only then is a line finished. */
+  /** Resolves at once or, with `last`, when the record is written: only then is the queue finished. */
   async add(record: TimedRecord, last: boolean): Promise<void> {
     this.#pending.push(record);
     const written = this.flush();

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
-import type { Database } from '../../db/driver/client.ts';
-import type { Keyring } from '../../db/frame/keyring.ts';
+import type { Keyring } from '../../db/common/keyring.ts';
+import type { Database } from '../../db/query/database.ts';
 import {
   type AttemptRecord,
   type ClaimedDelivery,
   claimDeliveries,
   type DeliveryClaim,
   goIdle,
-  keepShardBusy,
+  markShardBusy,
   readTargets,
   releaseDeliveries,
 } from '../../db/webhooks/delivery-claims.ts';
@@ -20,10 +20,11 @@ import {
   receiverHealth,
 } from '../../domain/webhooks/deliveries.ts';
 import { AttemptRecorder } from './attempts.ts';
-import { type Claimed, inLines, readableTargets, renderBodies } from './lines.ts';
-import { type Health, Pace } from './pace.ts';
+import { type Health, SubscriptionConcurrency } from './concurrency.ts';
 import type { Receivers } from './receivers.ts';
 import { signedHeaders } from './signatures.ts';
+import { type Claimed, queuesByResource, readableTargets, renderBodies } from './targets.ts';
+import { inTrace, tracesOf } from './traces.ts';
 
 export interface DrainOptions {
   readonly database: Database;
@@ -36,15 +37,15 @@ export interface DrainOptions {
   readonly logger: Logger;
   readonly now: () => Date;
   readonly random: () => number;
-  /** How long an idle drain keeps looking; default LINGER_MS. */
+  /** How long an idle drain keeps polling; default LINGER_MS. */
   readonly lingerMs?: number;
 }
 
 /** How long one activity drains before its workflow starts the next, so that the history shows progress. */
 const RUN_MS = 60_000;
-/** Polling is cheaper than being woken, so a drain that was busy keeps looking for a while. */
+/** Polling is cheaper than a wake-up, so a drain that was busy keeps polling for a while. */
 const LINGER_MS = 2_000;
-const LOOK_INTERVAL_MS = 50;
+const POLL_INTERVAL_MS = 50;
 /** Between two claims while deliveries flow. */
 const CLAIM_INTERVAL_MS = 10;
 /** Longer than any pause between two updates; after a crash the sequencer wakes the shard when it expires. */
@@ -57,7 +58,7 @@ const BUSY_INTERVAL_MS = 5_000;
 const CLAIM_SLACK_MS = 15_000;
 /** Time left in a claim after an attempt, to record it. */
 const RECORD_MS = 5_000;
-/** Deliveries claimed per free attempt: one transfer's four events form one line. */
+/** Deliveries claimed per free attempt: the four events of one transfer form one queue. */
 const ROWS_PER_ATTEMPT = 4;
 
 /**
@@ -68,8 +69,8 @@ export class ShardDrain {
   readonly #options: DrainOptions;
   readonly #shard: number;
   readonly #recorder: AttemptRecorder;
-  /** Queues lines and limits concurrent attempts per subscription. */
-  readonly #pace = new Pace<readonly Claimed[]>((line) => this.#walk(line));
+  /** Limits concurrent attempts per subscription. */
+  readonly #concurrency = new SubscriptionConcurrency<readonly Claimed[]>((queue) => this.#deliver(queue));
   /** Subscriptions that answered 410, and when: deliveries claimed before then are not sent. */
   readonly #goneAt = new Map<string, number>();
   #stop = stopSwitch();
@@ -108,7 +109,7 @@ export class ShardDrain {
   /** Aborts attempts and releases claims. Aborted deliveries are repeated under the same id. */
   async close(): Promise<void> {
     this.#stop.abort();
-    await this.#pace.idle();
+    await this.#concurrency.idle();
     await this.#recorder.flush();
   }
 
@@ -121,13 +122,13 @@ export class ShardDrain {
       const found = await this.#begin(
         await this.#claim((claim) => claimDeliveries(this.#options.database.reader, claim)),
       );
-      if (found || !this.#pace.isIdle || this.#recorder.isPending) lastWorkAt = performance.now();
+      if (found || !this.#concurrency.isIdle || this.#recorder.isPending) lastWorkAt = performance.now();
       if (performance.now() - lastWorkAt > lingerMs) {
         const waitMs = await this.#tryToRest();
         if (waitMs !== undefined) return { waitMs };
         lastWorkAt = performance.now();
       }
-      await this.#pace.settledOr(found ? CLAIM_INTERVAL_MS : LOOK_INTERVAL_MS);
+      await this.#concurrency.settledOr(found ? CLAIM_INTERVAL_MS : POLL_INTERVAL_MS);
     }
     signal.throwIfAborted();
     return { waitMs: 0 };
@@ -149,7 +150,7 @@ export class ShardDrain {
 
   async #keepBusy(): Promise<void> {
     if (performance.now() - this.#busyWrittenAt < BUSY_INTERVAL_MS) return;
-    await keepShardBusy(this.#options.database.reader, this.#shard, BUSY_MS);
+    await markShardBusy(this.#options.database.reader, this.#shard, BUSY_MS);
     this.#busyWrittenAt = performance.now();
   }
 
@@ -159,7 +160,7 @@ export class ShardDrain {
     const token = randomUUID();
     const claimMs = this.#options.timeoutMs + CLAIM_SLACK_MS;
     const claimEndsAt = performance.now() + claimMs;
-    const { perSubscription, limits } = this.#pace.rowLimits(ROWS_PER_ATTEMPT);
+    const { perSubscription, limits } = this.#concurrency.rowLimits(ROWS_PER_ATTEMPT);
     const deliveries = await ask({ shard: this.#shard, token, claimMs, perSubscription, limits });
     return { deliveries, token, claimEndsAt };
   }
@@ -179,12 +180,16 @@ export class ShardDrain {
         readableTargets(this.#options, targets).map((target) => [target.subscriptionId, target]),
       );
       const bodies = await renderBodies(this.#options, deliveries);
+      const traces = await tracesOf(this.#options.database, deliveries);
       const claimed = deliveries.flatMap((delivery) => {
         const target = bySubscription.get(delivery.subscriptionId);
         const body = delivery.body ?? bodies.get(delivery.eventId) ?? null;
-        return target === undefined ? [] : [{ delivery, target, token, claimEndsAt, body }];
+        return target === undefined
+          ? []
+          : [{ delivery, target, token, claimEndsAt, body, traceparent: traces.get(delivery.eventId) }];
       });
-      for (const line of inLines(claimed)) this.#pace.add(line[0]?.target.subscriptionId ?? '', line, line.length);
+      for (const queue of queuesByResource(claimed))
+        this.#concurrency.add(queue[0]?.target.subscriptionId ?? '', queue, queue.length);
     } catch (error) {
       const ids = deliveries.map((delivery) => delivery.id);
       await releaseDeliveries(this.#options.database.reader, [token], ids).catch(() => {});
@@ -193,13 +198,13 @@ export class ShardDrain {
     return true;
   }
 
-  /** First attempts for one resource go out one after the other, whatever their results. */
-  async #walk(line: readonly Claimed[]): Promise<Health> {
+  /** Sends the first attempts for one resource one after the other, whatever their results. */
+  async #deliver(queue: readonly Claimed[]): Promise<Health> {
     let health: Health = 'unknown';
-    for (const [index, claimed] of line.entries()) {
+    for (const [index, claimed] of queue.entries()) {
       const outcome = this.#mayAttempt(claimed) ? await this.#attempt(claimed) : null;
       if (outcome === null) {
-        const rest = line.slice(index);
+        const rest = queue.slice(index);
         await releaseDeliveries(
           this.#options.database.reader,
           rest.map(({ token }) => token),
@@ -209,7 +214,7 @@ export class ShardDrain {
       }
       const record = this.#decide(claimed, outcome, performance.now() - outcome.durationMs);
       health = worse(health, receiverHealth(outcome));
-      await this.#recorder.add(record, index === line.length - 1);
+      await this.#recorder.add(record, index === queue.length - 1);
     }
     return health;
   }
@@ -223,7 +228,7 @@ export class ShardDrain {
   }
 
   /** Null if it was aborted: it is then unknown whether the receiver has it. */
-  async #attempt({ delivery, target, body }: Claimed): Promise<AttemptOutcome | null> {
+  async #attempt({ delivery, target, body, traceparent }: Claimed): Promise<AttemptOutcome | null> {
     const unreadable: AttemptOutcome = {
       durationMs: 0,
       responseCode: null,
@@ -235,7 +240,7 @@ export class ShardDrain {
     const { receivers, now } = this.#options;
     const headers = signedHeaders({ id: delivery.eventId, timestamp: now(), body, secrets: target.secrets });
     try {
-      return await receivers.post(target.url, headers, body, this.#stop.signal);
+      return await inTrace(delivery, traceparent, () => receivers.post(target.url, headers, body, this.#stop.signal));
     } catch (error) {
       if (this.#stop.signal.aborted) return null;
       throw error;
@@ -250,8 +255,8 @@ export class ShardDrain {
     const { schedule, random } = this.#options;
     const attempt = delivery.attemptCount - delivery.roundStart + 1;
     const verdict = decideAfterAttempt(outcome, attempt, schedule, random());
-    const { id: deliveryId, subscriptionId } = delivery;
-    const shared = { deliveryId, subscriptionId, token, outcome, ageMs: 0, startedAt };
+    const { id: deliveryId, eventId, subscriptionId } = delivery;
+    const shared = { deliveryId, eventId, subscriptionId, token, outcome, ageMs: 0, startedAt };
     switch (verdict.result) {
       case 'succeeded':
         return { ...shared, status: 'succeeded', delayMs: null, gone: false };
@@ -266,14 +271,14 @@ export class ShardDrain {
   }
 }
 
-/** Hundreds of running attempts may listen to it. */
+/** Hundreds of running attempts may listen to the signal. */
 function stopSwitch(): AbortController {
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);
   return controller;
 }
 
-/** One missing answer says more about a receiver than several that arrived. */
+/** One missing answer says more about a receiver's health than several received ones. */
 function worse(one: Health, other: Health): Health {
   if (one === 'unwell' || other === 'unwell') return 'unwell';
   return one === 'well' || other === 'well' ? 'well' : 'unknown';

@@ -2,19 +2,19 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Socket } from 'node:net';
 
 const LOST = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
-/** undici publishes here which connection a request goes over. */
+/** The channel on which undici publishes the connection of each request. */
 const SENT = 'undici:client:sendHeaders';
 
-/** Tells requests that were lost because their connection had been closed while it was idle. */
+/** Recognizes requests that were lost because their connection had been closed while it was idle. */
 export interface IdleConnections {
   watch(socket: Socket): void;
-  /** Whether the error is the loss of a connection that had served a request before and gave this one nothing. */
+  /** Whether the error is the loss of a connection that had served an earlier request and returned nothing for this one. */
   hasClosedBefore(error: unknown): boolean;
   close(): void;
 }
 
 export function watchIdleConnections(): IdleConnections {
-  /** What had been read of each connection when its last request was sent. */
+  /** The bytes read from each connection when its last request was sent. */
   const readBefore = new WeakMap<Socket, number>();
   const lost = new WeakSet<Error>();
   const onSent = (message: unknown) => {

@@ -17,7 +17,7 @@ export interface NameResolverOptions {
   readonly hostsFile?: string;
 }
 
-/** Each server gets each query twice, the second time with a longer time-out, within the overall deadline. */
+/** Each server gets each query twice, the second time with a longer timeout, within the overall deadline. */
 const QUESTION = { timeout: 1_500, tries: 2 } as const;
 const HOSTS_FILE = '/etc/hosts';
 const LOOPBACK: readonly ResolvedAddress[] = [
@@ -33,7 +33,7 @@ const LOOPBACK: readonly ResolvedAddress[] = [
 export function createNameResolver({ deadlineMs, servers, hostsFile = HOSTS_FILE }: NameResolverOptions): ResolveName {
   return async (hostname) => {
     const name = hostname.toLowerCase().replace(/\.$/, '');
-    // Always this machine (RFC 6761).
+    // Always the loopback address (RFC 6761).
     if (name === 'localhost' || name.endsWith('.localhost')) return LOOPBACK;
     const written = hostsEntries(await readFile(hostsFile, 'utf8').catch(() => ''), name);
     return written.length > 0 ? written : ask(name, deadlineMs, servers);

@@ -1,40 +1,41 @@
-import type { LookupFunction } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 import {
-  isAddress,
   isAllowedAddress,
   isOwnAddress,
   type WebhookAddressPolicy,
   webhookUrlProblem,
 } from '../../domain/webhooks/addresses.ts';
 import { type AttemptError, type AttemptOutcome, parseRetryAfter } from '../../domain/webhooks/deliveries.ts';
+import { startTimeLimit } from '../providers/ports/time-limits.ts';
+import { dialFirst } from './dialing.ts';
 import { type IdleConnections, watchIdleConnections } from './idle-connections.ts';
-import { createNameResolver, type ResolveName } from './name-resolver.ts';
+import { createNameResolver, type ResolvedAddress, type ResolveName } from './name-resolver.ts';
 
-/** Longest answer that is read; receivers have nothing longer to say. */
+/** The longest answer that is read. */
 const ANSWER_BYTES_MAX = 65_536;
 const KEPT_BYTES = 1_024;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Connecting ends before the attempt does, so that the log tells a silent host from a slow answer. */
+/** Connecting ends before the attempt does, so that the log distinguishes an unreachable host from a slow answer. */
 const CONNECT_PART = 2 / 3;
 /** Leaves half of the connection's time for connecting. */
 const RESOLVE_PART = 1 / 2;
 /** Shorter than most servers' keep-alive (5 s), so that hardly a connection is reused as it closes. */
 const KEEP_ALIVE_MS = 4_000;
-/** Of one attempt, if it was lost with a connection that had been used before. */
+/** Requests per attempt, if it is lost with a connection that had been used before. */
 const TRIES_MAX = 3;
 
 export interface ReceiverOptions {
   readonly policy: WebhookAddressPolicy;
-  /** For the whole exchange: name, connection, TLS, request and answer. */
+  /** For the whole exchange: name resolution, connection, TLS, request and answer. */
   readonly timeoutMs: number;
-  /** Trusted besides the usual authorities, for tests. */
+  /** Trusted in addition to the usual authorities, for tests. */
   readonly certificateAuthority?: string;
   /** Replaces the system's name servers, for tests. */
   readonly resolve?: ResolveName;
 }
 
-/** Posts to subscribers' addresses; trusts neither where they lead nor what they answer. */
+/** Posts to subscribers' addresses; trusts neither the addresses nor the answers. */
 export interface Receivers {
   /** One attempt. Rejects only if `signal` aborts: then it is unknown whether the receiver has it. */
   post(
@@ -55,8 +56,8 @@ export function createReceivers(options: ReceiverOptions): Receivers {
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
     connect: guardedConnector(options, idle),
   });
-  // A worker that stood still, as in a busy or paused machine, does not yet know which idle connections the receiver has closed. Each would
-  // fail an attempt that never arrived, and so put a resource's events out of order.
+  // A worker that was suspended, as on a busy or paused machine, does not yet know which idle connections the receiver has closed. Each would
+  // fail an attempt that never reached the receiver, and so put a resource's events out of order.
   const requestAgain = async (url: string, given: Parameters<typeof request>[1]) => {
     const startedAt = performance.now();
     for (let tries = 1; ; tries += 1) {
@@ -72,26 +73,18 @@ export function createReceivers(options: ReceiverOptions): Receivers {
   return {
     post: async (url, headers, body, signal) => {
       const startedAt = performance.now();
-      // Not AbortSignal.any: its signals would live as long as the worker's `signal`.
-      const attempt = new AbortController();
-      const cutOff = () => attempt.abort();
-      let late = false;
-      const deadline = setTimeout(() => {
-        late = true;
-        attempt.abort();
-      }, timeoutMs);
-      signal.addEventListener('abort', cutOff);
+      const limit = startTimeLimit(timeoutMs, signal);
       const durationMs = () => Math.round(performance.now() - startedAt);
       let responseCode: number | null = null;
       try {
         signal.throwIfAborted();
-        if (webhookUrlProblem(url, policy) !== null) throw new AddressRefused();
+        if (webhookUrlProblem(url, policy) !== null) throw new AddressRejected();
         const response = await requestAgain(url, {
           dispatcher: agent,
           method: 'POST',
           headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'financial-accounts-webhooks/1' },
           body,
-          signal: attempt.signal,
+          signal: limit.signal,
           headersTimeout: timeoutMs,
           bodyTimeout: timeoutMs,
         });
@@ -102,11 +95,10 @@ export function createReceivers(options: ReceiverOptions): Receivers {
         return { durationMs: durationMs(), responseCode, responseBody: text, error, retryAfterMs };
       } catch (error) {
         if (signal.aborted) throw error;
-        const name = late ? 'timeout' : attemptError(error);
+        const name = limit.isOver() ? 'timeout' : attemptError(error);
         return { durationMs: durationMs(), responseCode, responseBody: null, error: name, retryAfterMs: null };
       } finally {
-        clearTimeout(deadline);
-        signal.removeEventListener('abort', cutOff);
+        limit.release();
       }
     },
     close: async () => {
@@ -116,60 +108,94 @@ export function createReceivers(options: ReceiverOptions): Receivers {
   };
 }
 
-class AddressRefused extends Error {
-  readonly code = 'ADDRESS_REFUSED';
+class ConnectTimeout extends Error {
+  readonly code = 'UND_ERR_CONNECT_TIMEOUT';
 
   constructor() {
-    super('webhooks are not sent to this address');
-    this.name = 'AddressRefused';
+    super('the time for connecting is over');
+    this.name = 'ConnectTimeout';
+  }
+}
+
+class AddressRejected extends Error {
+  readonly code = 'ADDRESS_REJECTED';
+
+  constructor() {
+    super('webhooks to this address are not allowed');
+    this.name = 'AddressRejected';
   }
 }
 
 /**
- * Checks every connection, since a name may resolve differently by now. Literal addresses never reach a lookup
- * function, so they are checked here; the connected peer is checked again.
+ * Checks every connection, since a name may resolve differently each time: all addresses of the name before any of them is dialled, and
+ * the connected peer again.
  */
 function guardedConnector(options: ReceiverOptions, idle: IdleConnections): buildConnector.connector {
   const { policy, timeoutMs, certificateAuthority } = options;
   const connectTimeoutMs = Math.min(CONNECT_TIMEOUT_MS, Math.round(timeoutMs * CONNECT_PART));
   const resolve = options.resolve ?? createNameResolver({ deadlineMs: connectTimeoutMs * RESOLVE_PART });
-  const connect = buildConnector({
-    timeout: connectTimeoutMs,
-    lookup: guardedLookup(policy, resolve),
+  // Without a time limit of its own: that of the connection includes it.
+  const secure = buildConnector({
+    timeout: 0,
     ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
   });
-  return (target, callback) => {
+  const isAllowed = (address: string | undefined, port: number) =>
+    address !== undefined && isAllowedAddress(address, policy) && !isOwnAddress(address, port, policy);
+
+  const connectTo = async (target: buildConnector.Options, signal: AbortSignal): Promise<Socket> => {
     const host = target.hostname.replace(/^\[|\]$/g, '');
-    if (isAddress(host) && !isAllowedAddress(host, policy)) return callback(new AddressRefused(), null);
-    connect(target, (...[error, socket]) => {
-      if (error !== null) return callback(error, null);
-      const { remoteAddress, remotePort } = socket;
-      const known = remoteAddress !== undefined && remotePort !== undefined;
-      if (known && isAllowedAddress(remoteAddress, policy) && !isOwnAddress(remoteAddress, remotePort, policy)) {
-        idle.watch(socket);
-        return callback(null, socket);
-      }
+    const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80);
+    const addresses = await addressesOf(host, resolve);
+    if (!addresses.every(({ address }) => isAllowed(address, port))) throw new AddressRejected();
+    const socket = await dialFirst(addresses, port, signal);
+    if (!isAllowed(socket.remoteAddress, port)) {
       socket.destroy();
-      callback(new AddressRefused(), null);
-    });
+      throw new AddressRejected();
+    }
+    return target.protocol === 'https:' ? secured(secure, { ...target, httpSocket: socket }, socket, signal) : socket;
+  };
+  return (target, callback) => {
+    const limit = startTimeLimit(connectTimeoutMs, undefined);
+    connectTo(target, limit.signal)
+      .finally(limit.release)
+      .then(
+        (socket) => {
+          idle.watch(socket);
+          callback(null, socket);
+        },
+        (error: Error) => callback(limit.isOver() ? new ConnectTimeout() : error, null),
+      );
   };
 }
 
-/** Refuses a name if any of its addresses is refused: the system chooses which one to dial. */
-function guardedLookup(policy: WebhookAddressPolicy, resolve: ResolveName): LookupFunction {
-  return (hostname, options, callback) => {
-    resolve(hostname).then(
-      (addresses) => {
-        const [first] = addresses;
-        if (first === undefined || !addresses.every(({ address }) => isAllowedAddress(address, policy))) {
-          return callback(new AddressRefused(), '');
-        }
-        if (options.all === true) return callback(null, [...addresses]);
-        callback(null, first.address, first.family);
-      },
-      (error: Error) => callback(error, ''),
-    );
-  };
+/** At least one; a written address is its own. */
+async function addressesOf(host: string, resolve: ResolveName): Promise<readonly ResolvedAddress[]> {
+  const family = isIP(host);
+  if (family === 4 || family === 6) return [{ address: host, family }];
+  const addresses = await resolve(host);
+  if (addresses.length === 0) throw new AddressRejected();
+  return addresses;
+}
+
+function secured(
+  secure: buildConnector.connector,
+  target: buildConnector.Options,
+  socket: Socket,
+  signal: AbortSignal,
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => {
+      socket.destroy();
+      reject(new ConnectTimeout());
+    };
+    signal.addEventListener('abort', giveUp);
+    if (signal.aborted) return giveUp();
+    secure(target, (...[error, overTls]) => {
+      signal.removeEventListener('abort', giveUp);
+      if (error === null) resolve(overTls);
+      else reject(error);
+    });
+  });
 }
 
 async function readAnswer(body: Dispatcher.ResponseData['body']): Promise<{ text: string; whole: boolean }> {
@@ -189,7 +215,7 @@ async function readAnswer(body: Dispatcher.ResponseData['body']): Promise<{ text
   return { text: asText(kept), whole: true };
 }
 
-/** Replaces invalid UTF-8, and the NUL that Postgres refuses, with U+FFFD. */
+/** Replaces invalid UTF-8, and the NUL that Postgres rejects, with U+FFFD. */
 function asText(chunks: readonly Buffer[]): string {
   return Buffer.concat(chunks).toString('utf8').replaceAll('\0', '\uFFFD');
 }
@@ -199,7 +225,7 @@ function oneHeader(value: string | string[] | undefined): string | undefined {
 }
 
 const ERRORS: Readonly<Record<string, AttemptError>> = {
-  ADDRESS_REFUSED: 'address_refused',
+  ADDRESS_REJECTED: 'address_rejected',
   UND_ERR_CONNECT_TIMEOUT: 'connect_timeout',
   UND_ERR_HEADERS_TIMEOUT: 'timeout',
   UND_ERR_BODY_TIMEOUT: 'timeout',
@@ -221,7 +247,7 @@ const ERRORS: Readonly<Record<string, AttemptError>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate_authority_unknown',
   ERR_TLS_CERT_ALTNAME_INVALID: 'certificate_name_mismatch',
 };
-// Node's names for the other results of OpenSSL's verification; those that it has no name for are UNSPECIFIED.
+// Node's codes for the other results of OpenSSL's verification; a result without a code is UNSPECIFIED.
 const CERTIFICATE_CODES =
   /^(CERT_|UNABLE_TO_|ERROR_IN_CERT_|PATH_LENGTH_EXCEEDED|INVALID_CA|INVALID_PURPOSE|ERR_TLS_CERT_|UNSPECIFIED)/;
 const TLS_CODES = /TLS|SSL|EPROTO/;
@@ -231,7 +257,7 @@ function attemptError(error: unknown): AttemptError {
   const known = ERRORS[code];
   if (known !== undefined) return known;
   if (CERTIFICATE_CODES.test(code)) {
-    // Node has no code for these, and OpenSSL's messages end so.
+    // Node has no code for these; OpenSSL's messages end with these words.
     return message.endsWith('too weak') ? 'certificate_too_weak' : 'certificate_invalid';
   }
   if (code === 'ETIMEDOUT') return syscall === 'connect' ? 'connect_timeout' : 'timeout';

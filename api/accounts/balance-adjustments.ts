@@ -7,13 +7,13 @@ import {
   presentBalanceAdjustment,
   UNCONNECTED_SERVICE_PROVIDER,
 } from '../../domain/accounts/balance-adjustments.ts';
-import type { AccountId, BalanceAdjustmentId } from '../../domain/frame/ids.ts';
-import { DESCRIPTION_LENGTH_MAX, NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
-import { problem } from '../frame/requests/problems.ts';
-import { route } from '../frame/route.ts';
-import { only } from '../frame/schemas/alternatives.ts';
-import { isSent, type Sent } from '../frame/schemas/cross-checks.ts';
-import { named } from '../frame/schemas/named.ts';
+import type { AccountId, BalanceAdjustmentId } from '../../domain/common/ids.ts';
+import { DESCRIPTION_LENGTH_MAX, NAME_LENGTH_MAX } from '../../domain/common/parties/names.ts';
+import { problem } from '../http/requests/problems.ts';
+import { route } from '../http/route.ts';
+import { isSent, type Sent } from '../http/schemas/cross-checks.ts';
+import { named } from '../http/schemas/named.ts';
+import { only } from '../http/schemas/one-of.ts';
 import {
   amount,
   currency,
@@ -25,7 +25,7 @@ import {
   picklist,
   text,
   uuid,
-} from '../frame/schemas/schemas.ts';
+} from '../http/schemas/schemas.ts';
 
 const direction = named('BalanceAdjustmentDirection', picklist(BALANCE_ADJUSTMENT_DIRECTIONS));
 
@@ -96,7 +96,7 @@ const postBalanceAdjustment = route(
     operationId: 'createBalanceAdjustment',
     summary: 'Correct or synchronize a balance',
     description:
-      'Deprecated in favour of generic transactions, which this release does not have yet. The adjustment is posted at once, as one statement entry, and never makes a balance negative. A `correction` of a `fee` counts as fee revenue and is part of the next fee sweep; an `unknown` one is not reflected to the provider. A `synchronization` records a transaction that happened outside the service. `unconnectedServiceProvider` is required with the type or transaction type `unconnected-service-provider`, and otherwise refused.',
+      'Deprecated in favour of generic transactions, which this release does not offer yet. The adjustment is posted immediately, as one statement entry, and never makes a balance negative. A `correction` of a `fee` counts as fee revenue and is included in the next fee sweep; an `unknown` correction is not passed on to the provider. A `synchronization` records a transaction that happened outside the service. `unconnectedServiceProvider` is required with the type or transaction type `unconnected-service-provider` and rejected otherwise.',
     tag: 'Accounts',
     deprecated: { since: '2023-06-01' },
     roles: ['admin'],
@@ -136,10 +136,10 @@ const postBalanceAdjustment = route(
       },
     },
   },
-  async ({ params, body, initiator, writeAlone }) => {
+  async ({ params, body, initiator, transaction }) => {
     const { description = null, unconnectedServiceProvider = null, ...sent } = body.data.balanceAdjustment;
     const request = { ...sent, description, unconnectedServiceProvider, workflow: body.workflow };
-    return writeAlone(async (tx) => {
+    return transaction(async (tx) => {
       const adjustment = await adjustBalance(tx, params.id, request, initiator);
       return { data: { balanceAdjustment: presentBalanceAdjustment(adjustment) } };
     });

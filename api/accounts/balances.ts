@@ -1,12 +1,12 @@
 import { findBookedUpTo } from '../../db/accounts/statements.ts';
 import { requirePast } from '../../domain/accounts/statements.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { AccountId } from '../../domain/frame/ids.ts';
-import { amountNumber } from '../../domain/frame/money.ts';
-import { formatDateTimeMs } from '../../domain/frame/time/dates.ts';
-import { route } from '../frame/route.ts';
-import { named } from '../frame/schemas/named.ts';
-import { amount, currency, dateTime, fields, uuid } from '../frame/schemas/schemas.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { AccountId } from '../../domain/common/ids.ts';
+import { amountNumber } from '../../domain/common/money.ts';
+import { formatDateTimeMs } from '../../domain/common/time/dates.ts';
+import { route } from '../http/route.ts';
+import { named } from '../http/schemas/named.ts';
+import { amount, currency, dateTime, fields, uuid } from '../http/schemas/schemas.ts';
 import { dateTimeMsShown } from './schemas.ts';
 
 const balanceShown = named(
@@ -24,9 +24,9 @@ const getBalance = route(
     method: 'GET',
     path: '/accounts/{accountId}/balances',
     operationId: 'getAccountBalance',
-    summary: "An account's balance at an instant",
+    summary: "Get an account's balance at an instant",
     description:
-      'What was booked by then, with all entries of that millisecond; 0 before the first. Payments that were being booked at that instant appear when they are done, seconds later at most. An instant in the future is refused.',
+      'The balance booked at that instant, including all entries of that millisecond; 0 before the first entry. Payments that were being booked at that instant appear once they are committed, at most seconds later. An instant in the future is rejected.',
     tag: 'Accounts',
     params: { accountId: uuid<AccountId>() },
     query: { 'data.balance.at': dateTime() },

@@ -1,16 +1,16 @@
 import * as v from 'valibot';
 import { findAccount } from '../../db/accounts/reads.ts';
 import { depositInformation } from '../../domain/accounts/deposit-information.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { AccountId } from '../../domain/frame/ids.ts';
-import { FULL_NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { AccountId } from '../../domain/common/ids.ts';
+import { FULL_NAME_LENGTH_MAX } from '../../domain/common/parties/names.ts';
 import { offerOf } from '../../domain/providers/providers.ts';
-import { route } from '../frame/route.ts';
-import { named } from '../frame/schemas/named.ts';
-import { country, currency, fields, map, nullable, text, uuid } from '../frame/schemas/schemas.ts';
+import { route } from '../http/route.ts';
+import { named } from '../http/schemas/named.ts';
+import { country, currency, fields, map, nullable, text, uuid } from '../http/schemas/schemas.ts';
 import { ACCOUNT_NUMBER_LENGTH_MAX, IBAN_TEXT_LENGTH_MAX, ROUTING_CODE_KEY, routingCodesShown } from './schemas.ts';
 
-/** Configured text has at most 200 characters. */
+/** The limit of configured text. */
 const BANK_NAME_LENGTH_MAX = 200;
 const BANK_ADDRESS_LENGTH_MAX = 350;
 const REFERENCE_LENGTH_MAX = 140;
@@ -56,9 +56,9 @@ const getDepositInformation = route(
     method: 'GET',
     path: '/accounts/{id}/deposit-information',
     operationId: 'getDepositInformation',
-    summary: 'How to pay into an account',
+    summary: 'Get the details for paying into an account',
     description:
-      'One entry per scheme that can pay into the account, and always one for `internal`. `intermediaryAccount`, in `swift` alone: the correspondent through which the provider’s bank is reached, and its account there, which has no further intermediary. `reference`: what the payer must write, where accounts share these details: the ledger number of a sub-account, or of any account of a pooled offer.',
+      'One entry for each scheme that can pay into the account, always including `internal`. `intermediaryAccount`, only for `swift`: the correspondent bank through which the provider’s bank is reached, and the account of the provider’s bank there, which has no further intermediary. `reference`: what the payer must quote if several accounts share these details, which is the ledger number of a sub-account, or of any account of a pooled offer.',
     tag: 'Accounts',
     params: { id: uuid<AccountId>() },
     response: fields({ depositInformation: map(ROUTING_CODE_KEY, depositDetailsShown, SCHEMES_MAX) }),

@@ -2,18 +2,18 @@ import { patchAccount } from '../../db/accounts/accounts.ts';
 import { createAccount, createSubAccount } from '../../db/accounts/creation.ts';
 import { type AccountFilter, findAccount, listAccounts } from '../../db/accounts/reads.ts';
 import { findClient } from '../../db/clients/clients.ts';
-import type { Reader } from '../../db/driver/client.ts';
+import type { Reader } from '../../db/query/database.ts';
 import { ACCOUNT_STATUSES, defaultAlias, presentAccount, presentConnection } from '../../domain/accounts/accounts.ts';
 import { normalRoutingCode } from '../../domain/accounts/bank-accounts.ts';
 import { normalIban } from '../../domain/accounts/identifiers/ibans.ts';
 import { chooseProvider } from '../../domain/accounts/issuing.ts';
 import { presentClient } from '../../domain/clients/clients.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { AccountId, ClientId, UserId } from '../../domain/frame/ids.ts';
-import { ALIAS_LENGTH_MAX, FULL_NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { AccountId, ClientId, UserId } from '../../domain/common/ids.ts';
+import { ALIAS_LENGTH_MAX, FULL_NAME_LENGTH_MAX } from '../../domain/common/parties/names.ts';
 import { CLIENT_SUMMARY_EXAMPLE, clientSummaryShown } from '../clients/schemas.ts';
-import { route } from '../frame/route.ts';
-import { named } from '../frame/schemas/named.ts';
+import { route } from '../http/route.ts';
+import { named } from '../http/schemas/named.ts';
 import {
   amountText,
   currency,
@@ -24,7 +24,7 @@ import {
   picklist,
   text,
   uuid,
-} from '../frame/schemas/schemas.ts';
+} from '../http/schemas/schemas.ts';
 import { MIGRATION_ERRORS, migrationConnectShown, presentMigratedConnection } from '../providers/migrations.ts';
 import { PROVIDER_CODE_LENGTH_MAX } from '../providers/schemas.ts';
 import { findAccountToMigrate, migrationWorkflow, storeMigratedAccount } from './migrations.ts';
@@ -55,7 +55,7 @@ const postAccount = route(
     operationId: 'createAccount',
     summary: 'Open an account',
     description:
-      'The provider opens a built-in account after the answer, and the account becomes active or declined. A plug-in account is pending until the caller reports its connection with PATCH. `client.migration` takes an account over from the named provider, where `data.sourceId` is its id: it is active at once, and the balance that the provider states is its opening balance. Its client was migrated before, or has another account there. A sub-account has a ledger number and a balance of its own, and the bank details of its main account; it becomes active as soon as its main account is, and pays and is paid only while that is active.',
+      'A built-in account is opened by its provider after the response and then becomes active or declined. A plug-in account stays pending until the caller reports its connection with PATCH. `client.migration` imports an account from the named provider, where `data.sourceId` is its id: it is active immediately, and its opening balance is the balance that the provider reports. The client must have been migrated from that provider, or have an account there. A sub-account has its own ledger number and balance, and the bank details of its main account. It becomes active as soon as its main account is active, and can pay and be paid only while its main account is active.',
     tag: TAG,
     roles: ['operator'],
     workflows: {
@@ -63,7 +63,6 @@ const postAccount = route(
       'client.migration': migrationWorkflow,
       'client.sub-account': subAccountWorkflow,
     },
-    firstWorkflow: 'client.issuing',
     response: fields({ account: accountShown }),
     responseConnect: migrationConnectShown,
     errors: [
@@ -106,12 +105,12 @@ const postAccount = route(
       response: { account: PENDING_ACCOUNT_EXAMPLE },
     },
   },
-  async ({ body, requestId, initiator, services, storedAnswer, write, writeAlone }) => {
+  async ({ body, requestId, initiator, services, storedAnswer, write, transaction }) => {
     if (body.code === 'client.migration') {
       const asked = { services, requestId, provider: body.connect.serviceProvider, sourceId: body.data.sourceId };
       const found = await findAccountToMigrate(asked, body.data.account, storedAnswer);
       if ('rendered' in found) return found;
-      return writeAlone(async (tx) => {
+      return transaction(async (tx) => {
         const { account, connection } = await storeMigratedAccount(tx, found, initiator);
         return {
           data: { account: presentAccount(account) },
@@ -149,7 +148,7 @@ const patchAccountRoute = route(
     operationId: 'updateAccount',
     summary: 'Rename or close an account; report the result of a plug-in account',
     description:
-      'Built-in accounts accept only `alias` and the status `closed`; the provider closes them. Callers of plug-in accounts report status, bank details and the connection. Closing needs an empty account: no balance, nothing reserved or receivable, no open transfer or sub-account.',
+      'Built-in accounts accept only `alias` and the status `closed`, and are then closed by their provider. For plug-in accounts the caller reports status, bank details and connection. Only an empty account can be closed: no balance, nothing reserved or receivable, no open transfer or sub-account.',
     tag: TAG,
     roles: ['operator'],
     params: { accountId: uuid<AccountId>() },
@@ -177,12 +176,10 @@ const patchAccountRoute = route(
       },
     },
   },
-  async ({ params, body, initiator, write, writeAlone }) => {
+  async ({ params, body, initiator, write }) => {
     const { connection, ...patch } = body.data.account;
     const error = connection?.error;
-    // A change of status wakes whatever waits for the account, and a connection's first success connects the client too.
-    const writeChange = patch.status === undefined && connection === undefined ? write : writeAlone;
-    return writeChange(async (tx) => {
+    return write(async (tx) => {
       const asked = {
         ...patch,
         connection:
@@ -190,7 +187,7 @@ const patchAccountRoute = route(
             ? undefined
             : { ...connection, error: error ? { ...error, attributes: error.attributes ?? {} } : error },
       };
-      const account = await patchAccount(tx, params.accountId, asked, initiator);
+      const { account } = await patchAccount(tx, params.accountId, asked, initiator);
       return { data: { account: presentAccount(account) } };
     });
   },
@@ -201,7 +198,7 @@ const getAccount = route(
     method: 'GET',
     path: '/accounts/{accountId}',
     operationId: 'getAccount',
-    summary: 'An account',
+    summary: 'Get an account',
     tag: TAG,
     params: { accountId: uuid<AccountId>() },
     include: [CONNECTION_INCLUDE],
@@ -227,7 +224,7 @@ const getAccount = route(
 
 async function clientSummary(reader: Reader, clientId: ClientId) {
   const client = await findClient(reader, clientId);
-  if (client === null) throw new Error(`the client ${clientId} of an account is gone`);
+  if (client === null) throw new Error(`the client ${clientId} of an account does not exist`);
   const { id, clientNumber, fullName, status, identity } = presentClient(client);
   return { id, clientNumber, fullName, status, identity };
 }
@@ -237,8 +234,8 @@ const getAccounts = route(
     method: 'GET',
     path: '/accounts',
     operationId: 'listAccounts',
-    summary: 'Accounts, in the order of their creation',
-    description: '`data.account.userId`: the accounts of all clients that this user may act for.',
+    summary: 'List accounts in order of creation',
+    description: '`data.account.userId` selects the accounts of all clients that this user may act for.',
     tag: TAG,
     paged: true,
     query: {

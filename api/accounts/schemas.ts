@@ -7,10 +7,10 @@ import {
   CONNECTION_STATES,
   CONNECTION_STATUSES,
 } from '../../domain/accounts/accounts.ts';
-import type { AccountId, ClientId, ConnectionId } from '../../domain/frame/ids.ts';
-import { ALIAS_LENGTH_MAX, FULL_NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
-import { crossCheck } from '../frame/schemas/cross-checks.ts';
-import { named } from '../frame/schemas/named.ts';
+import type { AccountId, ClientId, ConnectionId } from '../../domain/common/ids.ts';
+import { ALIAS_LENGTH_MAX, FULL_NAME_LENGTH_MAX } from '../../domain/common/parties/names.ts';
+import { rejectConflicts } from '../http/schemas/cross-checks.ts';
+import { named } from '../http/schemas/named.ts';
 import {
   amount,
   clearable,
@@ -24,8 +24,8 @@ import {
   picklist,
   text,
   uuid,
-} from '../frame/schemas/schemas.ts';
-import { connectDisagreements, PROVIDER_CODE_LENGTH_MAX } from '../providers/schemas.ts';
+} from '../http/schemas/schemas.ts';
+import { connectConflicts, PROVIDER_CODE_LENGTH_MAX } from '../providers/schemas.ts';
 
 export const ROUTING_CODE_KEY = /^[a-z0-9-]{1,40}$/;
 export const ROUTING_CODE_VALUE_LENGTH_MAX = 34;
@@ -43,7 +43,7 @@ const routingCodes = named(
   map(ROUTING_CODE_KEY, text(ROUTING_CODE_VALUE_LENGTH_MAX), ROUTING_CODES_MAX),
 );
 
-/** Routing codes in answers: null where there are none. */
+/** Routing codes in answers: null if there are none. */
 export const routingCodesShown = nullable(
   named('RoutingCodes', map(ROUTING_CODE_KEY, text(ROUTING_CODE_VALUE_LENGTH_MAX), 2 * ROUTING_CODES_MAX, 1)),
 );
@@ -121,7 +121,7 @@ export const issuingWorkflow = {
       type: optional(picklist(['explicit', 'implicit'])),
       serviceProvider: optional(text(PROVIDER_CODE_LENGTH_MAX)),
     }),
-    crossCheck(connectDisagreements),
+    rejectConflicts(connectConflicts),
   ),
 };
 

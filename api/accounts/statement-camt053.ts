@@ -1,11 +1,11 @@
 import type { StatementEntry, StatementRange } from '../../domain/accounts/statements.ts';
-import { formatAmountInFull } from '../../domain/frame/money.ts';
-import { paymentReferenceOf } from '../../domain/frame/payment-references.ts';
-import { element, textElement, xmlText } from '../frame/files/xml.ts';
+import { formatAmountInFull } from '../../domain/common/money.ts';
+import { paymentReferenceOf } from '../../domain/common/payment-references.ts';
+import { element, textElement, xmlText } from '../http/files/xml.ts';
 
-/** What a file says about the account beside its entries. */
+/** The header of a statement file. */
 export interface StatementSummary {
-  /** At most 35 characters, as all identifications of ISO 20022. */
+  /** At most 35 characters, like all ISO 20022 identifications. */
   readonly messageId: string;
   readonly statementId: string;
   readonly createdAt: Date;
@@ -78,7 +78,7 @@ function balanceElement(code: 'OPBD' | 'CLBD', amountMinor: bigint, currency: st
   );
 }
 
-/** Debits and credits apart would take a look at every entry before the first is sent. */
+/** Separate totals of debits and credits would mean reading every entry before the first is sent. */
 function summaryElement(
   { openingMinor, closingMinor, entryCount }: Pick<StatementSummary, 'openingMinor' | 'closingMinor' | 'entryCount'>,
   currency: string,

@@ -1,7 +1,7 @@
 import type { StatementEntry } from '../../domain/accounts/statements.ts';
-import { formatAmountInFull } from '../../domain/frame/money.ts';
-import { formatDateTimeMs } from '../../domain/frame/time/dates.ts';
-import { csvLine, withoutFormulas } from '../frame/files/csv.ts';
+import { formatAmountInFull } from '../../domain/common/money.ts';
+import { csvLine, withoutFormulas } from '../../domain/common/texts/csv.ts';
+import { formatDateTimeMs } from '../../domain/common/time/dates.ts';
 
 const HEADER = csvLine([
   'accountId',
@@ -16,7 +16,7 @@ const HEADER = csvLine([
   'narrative',
 ]);
 
-/** A statement as CSV: the fields of specification 2.5 under their names. */
+/** A statement as CSV, with the field names of specification 2.5 as header. */
 export async function* csvStatement(pages: AsyncIterable<readonly StatementEntry[]>): AsyncGenerator<string> {
   yield HEADER;
   for await (const entries of pages) yield entries.map(csvEntry).join('');

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { findBookedUpTo, readEntries, settleStatement } from '../../db/accounts/statements.ts';
-import { newId } from '../../db/frame/ids.ts';
+import { newId } from '../../db/common/ids.ts';
 import { exportRange, type StatementRange } from '../../domain/accounts/statements.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { AccountId } from '../../domain/frame/ids.ts';
-import { dateInUtc } from '../../domain/frame/time/dates.ts';
-import { fileRoute } from '../frame/files/files.ts';
-import { dateTime, optional, picklist, uuid } from '../frame/schemas/schemas.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { AccountId } from '../../domain/common/ids.ts';
+import { dateInUtc } from '../../domain/common/time/dates.ts';
+import { fileRoute } from '../http/files/file-route.ts';
+import { dateTime, optional, picklist, uuid } from '../http/schemas/schemas.ts';
 import { camt053Statement } from './statement-camt053.ts';
 import { csvStatement } from './statement-csv.ts';
 
@@ -24,9 +24,9 @@ const exportAccountStatements = fileRoute(
   {
     path: '/accounts/{accountId}/account-statements/export',
     operationId: 'exportAccountStatements',
-    summary: "An account's statement as a file",
+    summary: "Export an account's statement as a file",
     description:
-      'Every entry of the range, as CSV (UTF-8, under the names of the fields) or camt.053.001.08 (ISO 20022). The range is that of the statement, but ends at the present: what the file covers never changes, so the next one can begin a millisecond later. In CSV an apostrophe stands before what a spreadsheet would take for a formula in a narrative. A connection that is cut before the last chunk means that the file is not whole.',
+      'All entries of the range, as CSV (UTF-8, with the field names as header) or camt.053.001.08 (ISO 20022). The range is the same as for the statement, but ends now at the latest: the entries of the period that a file covers never change, so the next file can begin one millisecond later. In CSV, an apostrophe precedes any part of a narrative that a spreadsheet would read as a formula. If the connection closes before the last chunk, the file is incomplete.',
     tag: 'Accounts',
     params: { accountId: uuid<AccountId>() },
     query: {
@@ -70,7 +70,7 @@ const exportAccountStatements = fileRoute(
   },
 );
 
-/** The same for the same account and range, as the entries are then the same: readers recognise a repeated statement by it. */
+/** Depends only on account and range, as the entries do, so that readers recognise a repeated statement. */
 function statementIdOf(accountId: AccountId, { from, to }: StatementRange): string {
   const statement = [accountId, from.toISOString(), to.toISOString()].join(' ');
   return createHash('sha256').update(statement).digest('hex').slice(0, 32);

@@ -6,13 +6,13 @@ import {
   type StatementEntry,
   statementRange,
 } from '../../domain/accounts/statements.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { AccountId } from '../../domain/frame/ids.ts';
-import { amountNumber } from '../../domain/frame/money.ts';
-import { SENDER_INFORMATION_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
-import { formatDateTimeMs } from '../../domain/frame/time/dates.ts';
-import { route } from '../frame/route.ts';
-import { named } from '../frame/schemas/named.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { AccountId } from '../../domain/common/ids.ts';
+import { amountNumber } from '../../domain/common/money.ts';
+import { SENDER_INFORMATION_LENGTH_MAX } from '../../domain/common/parties/names.ts';
+import { formatDateTimeMs } from '../../domain/common/time/dates.ts';
+import { route } from '../http/route.ts';
+import { named } from '../http/schemas/named.ts';
 import {
   amount,
   currency,
@@ -25,7 +25,7 @@ import {
   picklist,
   text,
   uuid,
-} from '../frame/schemas/schemas.ts';
+} from '../http/schemas/schemas.ts';
 import { dateTimeMsShown } from './schemas.ts';
 
 const TRANSACTION_NUMBER = /^\d{8}-[0-9A-Z]{6}$/;
@@ -81,9 +81,9 @@ const getAccountStatements = route(
     method: 'GET',
     path: '/accounts/{accountId}/account-statements',
     operationId: 'listAccountStatements',
-    summary: "An account's statement",
+    summary: "Get an account's statement",
     description:
-      'Entries by time. The default is the current month in UTC; with one bound, the other is the first or last day of its month.',
+      'Entries in chronological order. The default range is the current month in UTC. If only one bound is given, the other is the first or last day of the same month.',
     tag: 'Accounts',
     params: { accountId: uuid<AccountId>() },
     paged: true,

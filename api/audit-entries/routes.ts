@@ -1,9 +1,9 @@
-import { type LoggedEntry, listAuditEntries, walkAuditEntries } from '../../db/audit-entries/reads.ts';
-import { csvLine, withoutFormulas } from '../frame/files/csv.ts';
-import { fileRoute } from '../frame/files/files.ts';
-import { stringify } from '../frame/requests/json.ts';
-import { type Route, route } from '../frame/route.ts';
-import { fields, list } from '../frame/schemas/schemas.ts';
+import { type LoggedEntry, listAuditEntries, streamAuditEntries } from '../../db/audit-entries/reads.ts';
+import { csvLine, withoutFormulas } from '../../domain/common/texts/csv.ts';
+import { fileRoute } from '../http/files/file-route.ts';
+import { stringify } from '../http/requests/json.ts';
+import { type Route, route } from '../http/route.ts';
+import { fields, list } from '../http/schemas/schemas.ts';
 import { AUDIT_ENTRY_EXAMPLE, auditEntryShown, auditFilterOf, auditFilters, presentAuditEntry } from './schemas.ts';
 
 const getAuditEntries = route(
@@ -11,9 +11,9 @@ const getAuditEntries = route(
     method: 'GET',
     path: '/audit-entries',
     operationId: 'listAuditEntries',
-    summary: 'Who changed what, by time',
+    summary: 'List audit entries in chronological order',
     description:
-      'Every change that somebody asked for. before and after hold only the fields that changed, without secrets or personal data: changedFields names fields whose values are left out. requestId is null for the creation of a transfer that was settled at once by the one statement of its request, and for what no request over HTTP asked for. The period includes both of its ends.',
+      'Every change made on request. `before` and `after` contain only the fields that changed, without secrets or personal data; `changedFields` names the fields whose values are omitted. `requestId` is null if the change was not requested over HTTP, and for the creation of an internal transfer that was settled by its request. `role` and `reason` belong to acts of people in the console. Both ends of the period are included.',
     tag: 'Audit',
     roles: ['admin'],
     paged: true,
@@ -27,23 +27,35 @@ const getAuditEntries = route(
   },
 );
 
-const COLUMNS = ['id', 'occurredAt', 'actor', 'action', 'resource', 'resourceId', 'requestId', 'before', 'after'];
+const COLUMNS = [
+  'id',
+  'occurredAt',
+  'actor',
+  'action',
+  'resource',
+  'resourceId',
+  'requestId',
+  'before',
+  'after',
+  'role',
+  'reason',
+];
 
 const exportAuditEntries = fileRoute(
   {
     path: '/audit-entries/export',
     operationId: 'exportAuditEntries',
-    summary: 'Who changed what, as a file',
+    summary: 'Export audit entries as a file',
     description:
-      'Every entry that the list has with the same filters, up to the present, as CSV (UTF-8, under the names of the fields; before and after as JSON). A period that ended a minute ago is complete. An apostrophe stands before what a spreadsheet would take for a formula. A connection that is cut before the last chunk means that the file is not whole.',
+      'All entries that the list returns with the same filters, up to now, as CSV (UTF-8, with the field names as header; `before` and `after` as JSON). A period that ended at least a minute ago is complete. An apostrophe precedes any text that a spreadsheet would read as a formula. If the connection closes before the last chunk, the file is incomplete.',
     tag: 'Audit',
     roles: ['admin'],
     query: auditFilters,
     files: { 'text/csv': `${csvLine(COLUMNS)}${auditEntryLine(AUDIT_ENTRY_EXAMPLE)}` },
   },
   async ({ query, services }) => {
-    const pages = walkAuditEntries(services.database.reader, auditFilterOf(query));
-    // Read before the answer begins, so that a database out of reach is a 503.
+    const pages = streamAuditEntries(services.database.reader, auditFilterOf(query));
+    // Read before the answer begins, so that an unreachable database is a 503.
     const first = await pages.next();
     return { mediaType: 'text/csv; charset=utf-8', name: 'audit-entries.csv', chunks: linesOf(first, pages) };
   },
@@ -66,12 +78,18 @@ function textOf(entries: readonly LoggedEntry[]): string {
 }
 
 function auditEntryLine(entry: ReturnType<typeof presentAuditEntry>): string {
-  const { id, occurredAt, actor, action, resource, resourceId, requestId, before, after } = entry;
+  const { id, occurredAt, actor, action, resource, resourceId, requestId, before, after, role, reason } = entry;
   const names = [id, occurredAt, actor, action, resource, resourceId, requestId];
-  return csvLine([...names.map((name) => name && withoutFormulas(name)), jsonField(before), jsonField(after)]);
+  return csvLine([
+    ...names.map((name) => name && withoutFormulas(name)),
+    jsonField(before),
+    jsonField(after),
+    role,
+    reason && withoutFormulas(reason),
+  ]);
 }
 
-/** Escaped, a semicolon separates no cells, and the JSON stays what it is; all other separators are escaped in it anyway. */
+/** Escapes semicolons, so that no spreadsheet splits cells there; JSON already escapes all other separators. */
 function jsonField(fields: Readonly<Record<string, unknown>> | null): string | null {
   return fields === null ? null : stringify(fields).replaceAll(';', '\\u003b');
 }

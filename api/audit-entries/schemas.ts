@@ -1,9 +1,11 @@
 import * as v from 'valibot';
 import type { AuditFilter, LoggedEntry } from '../../db/audit-entries/reads.ts';
-import { AUDITED_RESOURCES } from '../../db/frame/audit-entries.ts';
-import { formatDateTimeMs } from '../../domain/frame/time/dates.ts';
-import { named } from '../frame/schemas/named.ts';
-import { dateTime, fields, hint, nullable, optional, pattern, picklist, text, uuid } from '../frame/schemas/schemas.ts';
+import { AUDITED_RESOURCES } from '../../db/common/audit-entries.ts';
+import { REASON_LENGTH_MAX } from '../../domain/common/parties/names.ts';
+import { formatDateTimeMs } from '../../domain/common/time/dates.ts';
+import { ROLES } from '../../domain/machine-users/roles.ts';
+import { named } from '../http/schemas/named.ts';
+import { dateTime, fields, hint, nullable, optional, pattern, picklist, text, uuid } from '../http/schemas/schemas.ts';
 
 /** Far longer than any operating system's user name, request id or resource's id. */
 const NAME_LENGTH_MAX = 100;
@@ -31,6 +33,8 @@ export const auditEntryShown = named(
     requestId: nullable(text(NAME_LENGTH_MAX)),
     before: nullable(auditedFields),
     after: nullable(auditedFields),
+    role: nullable(named('Role', picklist(ROLES))),
+    reason: nullable(text(REASON_LENGTH_MAX)),
   }),
 );
 
@@ -44,6 +48,8 @@ export const AUDIT_ENTRY_EXAMPLE = {
   requestId: 'case-2026-117',
   before: { status: 'active' },
   after: { status: 'suspended' },
+  role: null,
+  reason: null,
 };
 
 /** The filters that the list and the export share. */

@@ -14,11 +14,13 @@ import {
 } from '../../domain/accounts/bank-accounts.ts';
 import { normalIban } from '../../domain/accounts/identifiers/ibans.ts';
 import { BANK_ACCOUNT_STATUSES, presentBeneficiaryBankAccount } from '../../domain/beneficiaries/beneficiaries.ts';
-import { DomainError, recordNotFound } from '../../domain/frame/errors.ts';
-import type { BeneficiaryBankAccountId, BeneficiaryId } from '../../domain/frame/ids.ts';
-import { route } from '../frame/route.ts';
-import { named } from '../frame/schemas/named.ts';
-import { partyName } from '../frame/schemas/parties.ts';
+import { directoryFor } from '../../domain/beneficiaries/directories.ts';
+import { DIRECTORIES } from '../../domain/beneficiaries/verifications.ts';
+import { DomainError, recordNotFound } from '../../domain/common/errors.ts';
+import type { BeneficiaryBankAccountId, BeneficiaryId } from '../../domain/common/ids.ts';
+import { route } from '../http/route.ts';
+import { named } from '../http/schemas/named.ts';
+import { partyName } from '../http/schemas/parties.ts';
 import {
   clearable,
   country,
@@ -32,7 +34,7 @@ import {
   picklist,
   text,
   uuid,
-} from '../frame/schemas/schemas.ts';
+} from '../http/schemas/schemas.ts';
 import {
   BANK_ACCOUNT_EXAMPLE,
   BANK_ACCOUNT_SENT_EXAMPLE,
@@ -153,7 +155,7 @@ const getBankAccount = route(
     method: 'GET',
     path: '/beneficiaries/{beneficiaryId}/bank-accounts/{id}',
     operationId: 'getBeneficiaryBankAccount',
-    summary: 'A bank account of a beneficiary',
+    summary: 'Get a bank account of a beneficiary',
     tag: TAG,
     params: { beneficiaryId: uuid<BeneficiaryId>(), id: uuid<BeneficiaryBankAccountId>() },
     response,
@@ -172,7 +174,7 @@ const getBankAccounts = route(
     method: 'GET',
     path: '/beneficiaries/{beneficiaryId}/bank-accounts',
     operationId: 'listBeneficiaryBankAccounts',
-    summary: 'The bank accounts of a beneficiary, in the order of their creation',
+    summary: 'List the bank accounts of a beneficiary in order of creation',
     tag: TAG,
     paged: true,
     params: { beneficiaryId: uuid<BeneficiaryId>() },
@@ -223,9 +225,9 @@ const getRequirements = route(
     method: 'GET',
     path: '/beneficiary-bank-account-requirements',
     operationId: 'getBeneficiaryBankAccountRequirement',
-    summary: 'Required fields of a bank account, by currency and country',
+    summary: 'List the required fields of a bank account by currency and country',
     description:
-      'The table that validates creations. `none`: not required, and stored if sent and well-formed. Patterns apply to the stored form: requests may use spaces in IBANs and account numbers, and small letters in IBANs. In addition to the required fields, one of `alternatives` must be complete. An IBAN that contradicts the sort code or account number beside it is refused.',
+      'The rules that validate new bank accounts. `none`: not required, but stored if sent and well-formed. Patterns apply to the stored form: requests may contain spaces in IBANs and account numbers, and lower-case letters in IBANs. In addition to the required fields, one of `alternatives` must be complete. An IBAN that contradicts the sort code or account number sent with it is rejected. `verificationDirectory` is the directory that compares names with holders of such accounts, by the workflow `client.<directory>.cop` of POST /beneficiary-verifications; null: there is none.',
     tag: TAG,
     query: {
       'data.beneficiaryBankAccountRequirement.currency': currency(),
@@ -239,6 +241,7 @@ const getRequirements = route(
           country: country(),
           fields: map(/^[A-Za-z.-]{1,60}$/, requirementShown, 40),
           alternatives: list(list(text(60), 0, 10), 0, 10),
+          verificationDirectory: nullable(picklist(DIRECTORIES)),
         }),
       ),
     }),
@@ -249,18 +252,21 @@ const getRequirements = route(
           country: 'DE',
           fields: { iban: { requirement: 'required', pattern: '^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$' } },
           alternatives: [],
+          verificationDirectory: 'eu-vop',
         },
       },
     },
   },
-  async ({ query }) => {
+  async ({ query, services }) => {
     const place = {
       currency: query['data.beneficiaryBankAccountRequirement.currency'],
       country: query['data.beneficiaryBankAccountRequirement.country'],
     };
     const { alternatives, ...requirements } = bankAccountRequirements(place);
     const sets = alternatives.map((set) => [...set]);
-    return { data: { beneficiaryBankAccountRequirement: { ...requirements, ...place, alternatives: sets } } };
+    const verificationDirectory = directoryFor(services.configuration.directories, place);
+    const shown = { ...requirements, ...place, alternatives: sets, verificationDirectory };
+    return { data: { beneficiaryBankAccountRequirement: shown } };
   },
 );
 

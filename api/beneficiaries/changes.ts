@@ -1,15 +1,15 @@
 import * as v from 'valibot';
 import { changeBeneficiary } from '../../db/beneficiaries/beneficiaries.ts';
 import { presentBeneficiary } from '../../domain/beneficiaries/beneficiaries.ts';
-import type { BeneficiaryId } from '../../domain/frame/ids.ts';
-import { route } from '../frame/route.ts';
-import { crossCheck, isSent } from '../frame/schemas/cross-checks.ts';
-import { named } from '../frame/schemas/named.ts';
-import { addressSent, email, identificationsSent, partyName, phone } from '../frame/schemas/parties.ts';
-import { clearable, country, date, fields, hint, optional, type Schema, text, uuid } from '../frame/schemas/schemas.ts';
+import type { BeneficiaryId } from '../../domain/common/ids.ts';
+import { route } from '../http/route.ts';
+import { isSent, rejectConflicts } from '../http/schemas/cross-checks.ts';
+import { named } from '../http/schemas/named.ts';
+import { addressSent, email, identificationsSent, partyName, phone } from '../http/schemas/parties.ts';
+import { clearable, country, date, fields, hint, optional, type Schema, text, uuid } from '../http/schemas/schemas.ts';
 import { BENEFICIARY_EXAMPLE, beneficiaryShown, holderType } from './schemas.ts';
 
-/** Every name that a caller may give bank account fields. They have operations of their own. */
+/** All names that a caller may use for bank account fields, which have their own operations. */
 const BANK_ACCOUNT_FIELDS: ReadonlySet<string> = new Set(
   [
     'account',
@@ -33,7 +33,7 @@ const BANK_ACCOUNT_FIELDS: ReadonlySet<string> = new Set(
   ].map(plainSpelling),
 );
 const BANK_ACCOUNT_MESSAGE =
-  'beneficiary.bank_account.update_not_allowed: belongs to a bank account: change that at /beneficiaries/{beneficiaryId}/bank-accounts';
+  'beneficiary.bank_account.update_not_allowed: belongs to a bank account: change it at /beneficiaries/{beneficiaryId}/bank-accounts';
 
 const identityChange = named(
   'BeneficiaryIdentity',
@@ -66,12 +66,13 @@ const beneficiaryChange = named(
 const dataSent = v.pipe(
   fields({ beneficiary: optional(beneficiaryChange), identity: optional(identityChange) }),
   hint({ minProperties: 1 }),
-  crossCheck(({ beneficiary, identity }) => {
+  rejectConflicts(({ beneficiary, identity }) => {
     if (identity === undefined || !isSent(beneficiary) || beneficiary.identity === undefined) return [];
-    const message = 'common.validation.mutually_exclusive: is the same as beneficiary.identity: send one of the two';
+    const message =
+      'common.validation.mutually_exclusive: is the same as beneficiary.identity: send only one of the two';
     return [{ path: ['identity'], value: identity, message }];
   }),
-  // Only if nothing else is wrong: other problems have been reported already.
+  // Only without other problems, which have been reported already.
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed || dataset.value.beneficiary !== undefined || dataset.value.identity !== undefined) return;
     const { value } = dataset;
@@ -82,8 +83,8 @@ const dataSent = v.pipe(
   }),
 );
 
-/** As `schema`, but unknown fields that are bank account information get a message of their own. */
-function refusingBankAccounts<Input, Output>(schema: Schema<Input, Output>): Schema<Input, Output> {
+/** As `schema`, but unknown fields that belong to a bank account get their own message. */
+function rejectingBankAccounts<Input, Output>(schema: Schema<Input, Output>): Schema<Input, Output> {
   const run: Schema<Input, Output>['~run'] = (dataset, config) => {
     const result = schema['~run'](dataset, config);
     if (result.issues === undefined) return result;
@@ -110,11 +111,11 @@ const patchBeneficiary = route(
     operationId: 'updateBeneficiary',
     summary: 'Change a beneficiary',
     description:
-      'Omitted fields keep their values; null clears an optional field; the address and the identifications are replaced as a whole. `data.identity` is the same as `data.beneficiary.identity`. The type of an identity never changes; a beneficiary known by its full name alone can be given an identity, whole. Bank accounts have their own operations. Earlier transfers keep showing the beneficiary as it was.',
+      'Omitted fields keep their values, and null clears an optional field. The address and the identifications are replaced as a whole. `data.identity` is the same as `data.beneficiary.identity`. The type of an identity cannot change; a beneficiary with only a full name can be given a complete identity. Bank accounts have their own operations. Existing transfers keep showing the beneficiary as it was.',
     tag: 'Beneficiaries',
     roles: ['operator'],
     params: { beneficiaryId: uuid<BeneficiaryId>() },
-    workflows: { direct: { data: refusingBankAccounts(dataSent) } },
+    workflows: { direct: { data: rejectingBankAccounts(dataSent) } },
     response: fields({ beneficiary: beneficiaryShown }),
     errors: ['common.coding.internal.record_not_found', 'beneficiary.bank_account.update_not_allowed'],
     examples: {
@@ -140,7 +141,7 @@ const patchBeneficiary = route(
   },
   async ({ params, body, initiator, write }) => {
     const { beneficiary = {}, identity } = body.data;
-    const place = identity === undefined ? IN_BENEFICIARY : BESIDE_BENEFICIARY;
+    const place = identity === undefined ? BENEFICIARY_IDENTITY : DATA_IDENTITY;
     const change = { ...beneficiary, identity: identity ?? beneficiary.identity };
     return write(async (tx) => {
       const changed = await changeBeneficiary(tx, params.beneficiaryId, change, place, initiator);
@@ -149,7 +150,7 @@ const patchBeneficiary = route(
   },
 );
 
-const IN_BENEFICIARY = { entity: 'beneficiary', prefix: 'identity.' };
-const BESIDE_BENEFICIARY = { entity: 'identity', prefix: '' };
+const BENEFICIARY_IDENTITY = { entity: 'beneficiary', prefix: 'identity.' };
+const DATA_IDENTITY = { entity: 'identity', prefix: '' };
 
 export const beneficiaryChangeRoutes = [patchBeneficiary];

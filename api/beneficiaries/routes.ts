@@ -13,11 +13,11 @@ import type {
   BeneficiaryIdentity,
 } from '../../domain/beneficiaries/beneficiaries.ts';
 import { presentBeneficiary, presentBeneficiaryBankAccount } from '../../domain/beneficiaries/beneficiaries.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { BeneficiaryId, ClientId } from '../../domain/frame/ids.ts';
-import { route } from '../frame/route.ts';
-import { named } from '../frame/schemas/named.ts';
-import { country, fields, list, optional, uuid } from '../frame/schemas/schemas.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { BeneficiaryId, ClientId } from '../../domain/common/ids.ts';
+import { route } from '../http/route.ts';
+import { named } from '../http/schemas/named.ts';
+import { country, fields, list, optional, uuid } from '../http/schemas/schemas.ts';
 import {
   MIGRATION_ERRORS,
   migrationConnectShown,
@@ -32,9 +32,10 @@ import {
   type BeneficiarySent,
   beneficiarySent,
   beneficiaryShown,
+  createdBeneficiaryShown,
   holderType,
 } from './schemas.ts';
-import { modulusMetadata, type PlacedBankAccount } from './uk-modulus-check.ts';
+import { type BankAccountAtPath, modulusMetadata } from './uk-modulus-check.ts';
 
 const TAG = 'Beneficiaries';
 const BANK_ACCOUNTS = 'data.beneficiary.bankAccounts';
@@ -56,7 +57,7 @@ const postBeneficiary = route(
         connect: namedProvider,
       },
     },
-    response: fields({ beneficiary: beneficiaryShown }),
+    response: fields({ beneficiary: createdBeneficiaryShown }),
     responseConnect: migrationConnectShown,
     errors: [
       'common.coding.internal.record_not_found',
@@ -77,13 +78,13 @@ const postBeneficiary = route(
       response: { beneficiary: BENEFICIARY_EXAMPLE },
     },
   },
-  async ({ body, requestId, initiator, services, storedAnswer, write, writeAlone }) => {
+  async ({ body, requestId, initiator, services, storedAnswer, write, transaction }) => {
     if (body.code === 'migration') {
       const asked = { services, requestId, provider: body.connect.serviceProvider, sourceId: body.data.sourceId };
       const found = await findBeneficiaryToMigrate(asked, body.data.beneficiary.clientId, storedAnswer);
       if ('rendered' in found) return found;
-      const metadata = modulusMetadataOfMigration(asked, placedAccounts(found.beneficiary));
-      return writeAlone(async (tx) => {
+      const metadata = modulusMetadataOfMigration(asked, accountsAtPaths(found.beneficiary));
+      return transaction(async (tx) => {
         const { connection, ...created } = await migrateBeneficiary(
           tx,
           newBeneficiary(found.beneficiary),
@@ -96,7 +97,7 @@ const postBeneficiary = route(
     }
     const sent = body.data.beneficiary;
     return write(async (tx) => {
-      const metadata = modulusMetadata(services, placedAccounts(sent));
+      const metadata = modulusMetadata(services, accountsAtPaths(sent));
       const created = await createBeneficiary(tx, newBeneficiary(sent), initiator);
       return { data: { beneficiary: showCreated(created) }, metadata };
     });
@@ -104,7 +105,7 @@ const postBeneficiary = route(
 );
 
 /** Path of a new beneficiary's bank accounts, for the modulus check's messages. */
-function placedAccounts({ bankAccounts }: BeneficiarySent): readonly PlacedBankAccount[] {
+function accountsAtPaths({ bankAccounts }: BeneficiarySent): readonly BankAccountAtPath[] {
   return bankAccounts.map((account, index) => ({ account, entity: 'beneficiary', prefix: `bankAccounts.${index}.` }));
 }
 
@@ -145,7 +146,7 @@ const getBeneficiary = route(
     method: 'GET',
     path: '/beneficiaries/{beneficiaryId}',
     operationId: 'getBeneficiary',
-    summary: 'A beneficiary',
+    summary: 'Get a beneficiary',
     tag: TAG,
     params: { beneficiaryId: uuid<BeneficiaryId>() },
     include: [BANK_ACCOUNTS],
@@ -168,7 +169,7 @@ const getBeneficiaries = route(
     method: 'GET',
     path: '/beneficiaries',
     operationId: 'listBeneficiaries',
-    summary: 'Beneficiaries, in the order of their creation',
+    summary: 'List beneficiaries in order of creation',
     tag: TAG,
     paged: true,
     query: {

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { checkBankAccount } from '../../domain/accounts/bank-accounts.ts';
 import { BANK_ACCOUNT_STATUSES } from '../../domain/beneficiaries/beneficiaries.ts';
-import type { ClientId } from '../../domain/frame/ids.ts';
-import { SHOWN_NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
+import type { ClientId } from '../../domain/common/ids.ts';
+import { SHOWN_NAME_LENGTH_MAX } from '../../domain/common/parties/names.ts';
 import { routingCodesShown } from '../accounts/schemas.ts';
-import { oneOf } from '../frame/schemas/alternatives.ts';
-import { crossCheck, disagreement, isSent, type Sent } from '../frame/schemas/cross-checks.ts';
-import { named } from '../frame/schemas/named.ts';
+import { fieldConflict, isSent, rejectConflicts, type Sent } from '../http/schemas/cross-checks.ts';
+import { named } from '../http/schemas/named.ts';
+import { oneOf } from '../http/schemas/one-of.ts';
 import {
   addressSent,
   addressShown,
@@ -15,7 +15,7 @@ import {
   identificationsShown,
   partyName,
   phone,
-} from '../frame/schemas/parties.ts';
+} from '../http/schemas/parties.ts';
 import {
   country,
   currency,
@@ -28,7 +28,7 @@ import {
   picklist,
   text,
   uuid,
-} from '../frame/schemas/schemas.ts';
+} from '../http/schemas/schemas.ts';
 
 /** Most bank accounts in one creation (specification 8). */
 const BANK_ACCOUNTS_MIN = 1;
@@ -59,9 +59,9 @@ const bankAccountFields = {
 /** A bank account as sent; parsed into stored form. */
 export const bankAccountSent = v.pipe(
   named('BeneficiaryBankAccount', fields(bankAccountFields)),
-  crossCheck((sent) => bankAccountProblems(sent)),
+  rejectConflicts((sent) => bankAccountProblems(sent)),
   v.transform((sent) => ({
-    ...checkBankAccount(sent, NO_PLACE).details,
+    ...checkBankAccount(sent, TOP_LEVEL).details,
     accountHolderName: sent.accountHolderName ?? null,
     accountHolderType: sent.accountHolderType ?? null,
     bankName: sent.bankName ?? null,
@@ -69,9 +69,9 @@ export const bankAccountSent = v.pipe(
   })),
 );
 
-const NO_PLACE = { entity: '', prefix: '' };
+const TOP_LEVEL = { entity: '', prefix: '' };
 
-/** Problems with numbers and codes, even if other fields are wrong too; the fields report those themselves. */
+/** Problems with numbers and codes. Runs even if other fields are invalid, which report their own problems. */
 function bankAccountProblems({ country: place, currency: code, accountNumber, iban, routingCodes }: Sent) {
   const codes = isSent(routingCodes) ? routingCodes : {};
   const texts = Object.entries(codes).flatMap(([kind, value]) => (typeof value === 'string' ? [[kind, value]] : []));
@@ -82,10 +82,10 @@ function bankAccountProblems({ country: place, currency: code, accountNumber, ib
     iban: typeof iban === 'string' ? iban : null,
     routingCodes: Object.fromEntries(texts),
   };
-  return checkBankAccount(details, NO_PLACE).problems.map((problem) => {
+  return checkBankAccount(details, TOP_LEVEL).problems.map((problem) => {
     const [, field, value] = problem.messageParameters;
     const [first = field, ...rest] = field.split('.');
-    return disagreement(problem, [first, ...rest], value);
+    return fieldConflict(problem, [first, ...rest], value);
   });
 }
 
@@ -118,7 +118,7 @@ const identitySent = named(
   ),
 );
 
-/** A new beneficiary: with an identity, or known by its full name alone. */
+/** A new beneficiary, with an identity or only a full name. */
 export const beneficiarySent = v.pipe(
   named(
     'Beneficiary',
@@ -136,12 +136,12 @@ export const beneficiarySent = v.pipe(
       bankAccounts: list(bankAccountSent, BANK_ACCOUNTS_MIN, BANK_ACCOUNTS_MAX),
     }),
   ),
-  crossCheck(({ identity, fullName }) => {
+  rejectConflicts(({ identity, fullName }) => {
     if ((identity === undefined) !== (fullName === undefined)) return [];
     const message =
       identity === undefined
         ? 'common.validation.field_required: or identity is required'
-        : 'common.validation.mutually_exclusive: is made of the identity: send one of the two';
+        : 'common.validation.mutually_exclusive: is derived from the identity: send only one of the two';
     return [{ path: ['fullName'], value: fullName, message }];
   }),
 );
@@ -204,6 +204,12 @@ export const beneficiaryShown = named(
     address: nullable(addressShown),
     bankAccounts: optional(list(bankAccountShown, 0, 1_000)),
   }),
+);
+
+/** A new beneficiary, which always shows its bank accounts. */
+export const createdBeneficiaryShown = named(
+  'CreatedBeneficiary',
+  fields({ ...beneficiaryShown.entries, bankAccounts: list(bankAccountShown, 0, 1_000) }),
 );
 
 export const BANK_ACCOUNT_SENT_EXAMPLE = {

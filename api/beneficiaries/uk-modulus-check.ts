@@ -1,19 +1,19 @@
-import type { BankAccountDetails, Place } from '../../domain/accounts/bank-accounts.ts';
+import type { BankAccountDetails, FieldLocation } from '../../domain/accounts/bank-accounts.ts';
 import { modulusProblems } from '../../domain/accounts/uk-modulus-check.ts';
-import { DomainError, type Problem } from '../../domain/frame/errors.ts';
-import type { Services } from '../frame/services.ts';
+import { DomainError, type Problem } from '../../domain/common/errors.ts';
+import type { Services } from '../http/services.ts';
 
-export interface PlacedBankAccount extends Place {
+export interface BankAccountAtPath extends FieldLocation {
   readonly account: BankAccountDetails;
 }
 
 /**
- * Runs the UK modulus check on a caller's bank accounts. As configured, a failure refuses the request or adds to
+ * Runs the UK modulus check on a caller's bank accounts. As configured, a failure rejects the request or adds to
  * `metadata.warnings`.
  */
 export function modulusMetadata(
   { configuration }: Pick<Services, 'configuration'>,
-  accounts: readonly PlacedBankAccount[],
+  accounts: readonly BankAccountAtPath[],
 ): { readonly warnings?: readonly Problem[] } {
   const { modulusCheck } = configuration;
   if (modulusCheck === null) return {};

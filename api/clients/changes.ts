@@ -3,13 +3,13 @@ import { changeClient } from '../../db/clients/changes.ts';
 import type { ClientChange } from '../../domain/clients/changes.ts';
 import { CLIENT_STATUSES } from '../../domain/clients/clients.ts';
 import { presentClientWithRelations } from '../../domain/clients/relations.ts';
-import { refusal } from '../../domain/frame/errors.ts';
-import type { ClientId } from '../../domain/frame/ids.ts';
+import { rejection } from '../../domain/common/errors.ts';
+import type { ClientId } from '../../domain/common/ids.ts';
 import type { Role } from '../../domain/machine-users/roles.ts';
-import { route } from '../frame/route.ts';
-import { oneOf, only } from '../frame/schemas/alternatives.ts';
-import { crossCheck } from '../frame/schemas/cross-checks.ts';
-import { named } from '../frame/schemas/named.ts';
+import { route } from '../http/route.ts';
+import { rejectConflicts } from '../http/schemas/cross-checks.ts';
+import { named } from '../http/schemas/named.ts';
+import { oneOf, only } from '../http/schemas/one-of.ts';
 import {
   addressSent,
   email,
@@ -18,7 +18,7 @@ import {
   identificationsSent,
   partyName,
   phone,
-} from '../frame/schemas/parties.ts';
+} from '../http/schemas/parties.ts';
 import {
   clearable,
   country,
@@ -29,8 +29,8 @@ import {
   picklist,
   text,
   uuid,
-} from '../frame/schemas/schemas.ts';
-import { CLIENT_EXAMPLE, clientShown, typeDisagreements } from './schemas.ts';
+} from '../http/schemas/schemas.ts';
+import { CLIENT_EXAMPLE, clientShown, typeConflicts } from './schemas.ts';
 
 const identityOfBoth = {
   country: clearable(country()),
@@ -105,7 +105,7 @@ const clientChange = v.pipe(
       status: optional(named('ClientStatus', picklist(CLIENT_STATUSES))),
     }),
   ),
-  crossCheck(typeDisagreements),
+  rejectConflicts(typeConflicts),
 );
 
 const EXAMPLE = {
@@ -146,7 +146,7 @@ const patchClient = route(
     operationId: 'updateClient',
     summary: 'Change a client',
     description:
-      'Any subset of identity and profile (role operator) and status (role compliance or admin). Identity and profile: their type must be the client’s, which cannot change. Addresses and the list of identifications are replaced as a whole; the deprecated map is merged, and its null takes the identifications of a type away.',
+      'Changes any subset of identity and profile (role operator) and status (role compliance or admin). The type of identity and profile must be the client’s, which cannot change. Addresses and the list of identifications are replaced as a whole; the deprecated map is merged, and a null in it removes the identifications of that type.',
     tag: 'Clients',
     roles: ['operator', 'compliance', 'admin'],
     params: { clientId: uuid<ClientId>() },
@@ -178,11 +178,11 @@ const patchClient = route(
       response: { client: EXAMPLE },
     },
   },
-  async ({ params, body, caller, initiator, write, writeAlone }) => {
+  async ({ params, body, caller, initiator, write, transaction }) => {
     const change = body.data.client;
     checkRoles(caller.roles, change);
     // A change of status locks all of the client's accounts.
-    const writeChange = change.status === undefined ? write : writeAlone;
+    const writeChange = change.status === undefined ? write : transaction;
     return writeChange(async (tx) => {
       const { client, relations } = await changeClient(tx, params.clientId, change, initiator);
       return { data: { client: presentClientWithRelations(client, relations) } };
@@ -201,7 +201,7 @@ function checkRoles(roles: readonly Role[], { identity, profile, status }: Clien
 
 function denied(role: string, field: string): Error {
   const message = `Changing this needs the role ${role}.`;
-  return refusal('common.security.access_denied', ['client', field, ''], message);
+  return rejection('common.security.access_denied', ['client', field, ''], message);
 }
 
 export const clientChangeRoutes = [patchClient];

@@ -1,5 +1,5 @@
-import { findMigratedClient, isHereAlready, type MigrationOrigin } from '../../db/clients/migrations.ts';
-import type { RenderedAnswer } from '../frame/route.ts';
+import { alreadyMigrated, findMigratedClient, type MigrationOrigin } from '../../db/clients/migrations.ts';
+import type { RenderedAnswer } from '../http/route.ts';
 import { type LookUp, lookUp, migrationSource, validateFound } from '../providers/migrations.ts';
 import { type ClientSent, clientSent } from './schemas.ts';
 
@@ -18,11 +18,11 @@ export async function findClientToMigrate(
 ): Promise<ClientToMigrate | RenderedAnswer> {
   const { services, provider, sourceId } = asked;
   const here = await findMigratedClient(services.database.reader, asked);
-  // Read after the idempotency key: of two requests with one key, the second gets the first's answer, not a conflict.
+  // Read after the idempotency key: the second of two requests with one key gets the first one's answer, not a conflict.
   const earlier = await storedAnswer();
   if (earlier !== null) return earlier;
   const source = migrationSource(services, provider);
-  if (here !== null) throw isHereAlready('client', asked, here);
+  if (here !== null) throw alreadyMigrated('client', asked, here);
   const of: LookUp = { ...asked, entity: 'client' };
   const found = await lookUp(of, (call) => source.lookUpClient(sourceId, call));
   return {

@@ -14,14 +14,14 @@ import {
   CLIENT_RELATIONS_PER_CALL_MAX,
   presentClientRelation,
 } from '../../domain/clients/relations.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { ClientId, ClientRelationId } from '../../domain/frame/ids.ts';
-import { route } from '../frame/route.ts';
-import { only } from '../frame/schemas/alternatives.ts';
-import { crossCheck } from '../frame/schemas/cross-checks.ts';
-import { named } from '../frame/schemas/named.ts';
-import { addressSent, email, partyName, phone } from '../frame/schemas/parties.ts';
-import { clearable, country, date, fields, list, optional, picklist, uuid } from '../frame/schemas/schemas.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { ClientId, ClientRelationId } from '../../domain/common/ids.ts';
+import { route } from '../http/route.ts';
+import { rejectConflicts } from '../http/schemas/cross-checks.ts';
+import { named } from '../http/schemas/named.ts';
+import { only } from '../http/schemas/one-of.ts';
+import { addressSent, email, partyName, phone } from '../http/schemas/parties.ts';
+import { clearable, country, date, fields, list, optional, picklist, uuid } from '../http/schemas/schemas.ts';
 import { CLIENT_EXAMPLE, type ClientRelationSent, relationSent, relationShown } from './schemas.ts';
 
 const TAG = 'Clients';
@@ -62,7 +62,7 @@ const oneOrSeveral = v.pipe(
     clientRelation: optional(relationSent),
     clientRelations: optional(list(relationSent, 1, CLIENT_RELATIONS_PER_CALL_MAX)),
   }),
-  crossCheck(({ clientRelation, clientRelations }) => {
+  rejectConflicts(({ clientRelation, clientRelations }) => {
     if (clientRelation === undefined && clientRelations === undefined) {
       const message = 'common.validation.field_required: is required, or data.clientRelations is';
       return [{ path: ['clientRelation'], value: undefined, message }];
@@ -79,7 +79,7 @@ const postClientRelations = route(
     path: '/clients/{clientId}/relations',
     operationId: 'createClientRelations',
     summary: 'Relate individuals to a corporate client',
-    description: `Either one as \`clientRelation\` or several as \`clientRelations\`; the answer has the same form. At most ${CLIENT_RELATIONS_PER_CALL_MAX} at once, and ${CLIENT_RELATIONS_MAX} of a client in all.`,
+    description: `Send one relation as \`clientRelation\` or several as \`clientRelations\`; the response has the same form. At most ${CLIENT_RELATIONS_PER_CALL_MAX} per request and ${CLIENT_RELATIONS_MAX} per client.`,
     tag: TAG,
     roles: ['operator'],
     params: { clientId: uuid<ClientId>() },
@@ -209,7 +209,7 @@ const getClientRelation = route(
     method: 'GET',
     path: '/clients/{clientId}/relations/{clientRelationId}',
     operationId: 'getClientRelation',
-    summary: 'A relation of a corporate client',
+    summary: 'Get a relation of a corporate client',
     tag: TAG,
     params: one,
     response: fields({ clientRelation: relationShown }),
@@ -228,7 +228,7 @@ const getClientRelations = route(
     method: 'GET',
     path: '/clients/{clientId}/relations',
     operationId: 'listClientRelations',
-    summary: 'The relations of a client, in the order of their creation',
+    summary: 'List the relations of a client in order of creation',
     tag: TAG,
     paged: true,
     params: { clientId: uuid<ClientId>() },

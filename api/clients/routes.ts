@@ -1,6 +1,7 @@
 import { createClient, findClient, listClients, readClientConnections } from '../../db/clients/clients.ts';
 import { migrateClient } from '../../db/clients/migrations.ts';
 import { readClientRelations } from '../../db/clients/relations.ts';
+import { requireFreeEmail } from '../../db/users/users.ts';
 import {
   CLIENT_STATUSES,
   type Client,
@@ -9,13 +10,13 @@ import {
   primaryAddress,
 } from '../../domain/clients/clients.ts';
 import { presentClientRelation, presentClientWithRelations } from '../../domain/clients/relations.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { ClientId } from '../../domain/frame/ids.ts';
-import { identificationsOf } from '../../domain/frame/parties/identifications.ts';
-import { FULL_NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
-import { route } from '../frame/route.ts';
-import { named } from '../frame/schemas/named.ts';
-import { email } from '../frame/schemas/parties.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { ClientId } from '../../domain/common/ids.ts';
+import { identificationsOf } from '../../domain/common/parties/identifications.ts';
+import { FULL_NAME_LENGTH_MAX } from '../../domain/common/parties/names.ts';
+import { route } from '../http/route.ts';
+import { named } from '../http/schemas/named.ts';
+import { email } from '../http/schemas/parties.ts';
 import {
   boolean,
   booleanText,
@@ -27,7 +28,7 @@ import {
   picklist,
   text,
   uuid,
-} from '../frame/schemas/schemas.ts';
+} from '../http/schemas/schemas.ts';
 import {
   MIGRATION_ERRORS,
   migrationConnectShown,
@@ -60,7 +61,7 @@ const postClient = route(
     tag: TAG,
     roles: ['operator'],
     description:
-      'With `workflow.createUser` an individual client becomes a user too, under the e-mail of its profile. `migration` imports a client from the named provider: `data.sourceId` is its id there.',
+      'With `workflow.createUser`, an individual client also becomes a user, with the e-mail address of its profile. `migration` imports a client from the named provider: `data.sourceId` is its id there.',
     workflows: {
       direct: { workflow: { createUser: optional(boolean()) }, data: fields({ client: clientSent }) },
       migration: { data: fields({ sourceId }), connect: namedProvider },
@@ -83,12 +84,12 @@ const postClient = route(
       response: { client: CLIENT_EXAMPLE },
     },
   },
-  async ({ body, requestId, initiator, services, storedAnswer, write, writeAlone }) => {
+  async ({ body, requestId, initiator, services, storedAnswer, write, transaction }) => {
     if (body.code === 'migration') {
       const asked = { services, requestId, provider: body.connect.serviceProvider, sourceId: body.data.sourceId };
       const found = await findClientToMigrate(asked, storedAnswer);
       if ('rendered' in found) return found;
-      return writeAlone(async (tx) => {
+      return transaction(async (tx) => {
         const created = await migrateClient(tx, newClient(found.client), found.origin, initiator);
         const client = presentClientWithRelations(created.client, created.relations);
         return { data: { client }, connect: { connection: presentMigratedConnection(created.connection) } };
@@ -97,8 +98,9 @@ const postClient = route(
     const wanted = newClient(body.data.client);
     const user = body.workflow.createUser === true ? userOfClient(wanted) : null;
     return write(async (tx) => {
+      if (user !== null) await requireFreeEmail(tx, user.email);
       const created = await createClient(tx, wanted, initiator);
-      const withUser = user === null ? {} : await createUserOfClient(tx, user, created, initiator);
+      const withUser = user === null ? {} : createUserOfClient(tx, user, created, initiator);
       return { data: { client: presentClientWithRelations(created.client, created.relations), ...withUser } };
     });
   },
@@ -129,7 +131,7 @@ const getClient = route(
     method: 'GET',
     path: '/clients/{clientId}',
     operationId: 'getClient',
-    summary: 'A client',
+    summary: 'Get a client',
     tag: TAG,
     params: { clientId: uuid<ClientId>() },
     query: { 'metadata.includeProfile': optional(booleanText()) },
@@ -179,7 +181,7 @@ const getClients = route(
     method: 'GET',
     path: '/clients',
     operationId: 'listClients',
-    summary: 'Clients, in the order of their creation',
+    summary: 'List clients in order of creation',
     tag: TAG,
     paged: true,
     query: {

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { CLIENT_RELATIONS, CLIENT_STATUSES } from '../../domain/clients/clients.ts';
 import { CLIENT_RELATIONS_MAX, CLIENT_RELATIONS_PER_CALL_MAX } from '../../domain/clients/relations.ts';
-import { ADDRESS_LINE_LENGTH_MAX, FULL_NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
-import { oneOf, only } from '../frame/schemas/alternatives.ts';
-import { crossCheck, type Disagreement, isSent, type Sent } from '../frame/schemas/cross-checks.ts';
-import { named } from '../frame/schemas/named.ts';
+import { ADDRESS_LINE_LENGTH_MAX, FULL_NAME_LENGTH_MAX } from '../../domain/common/parties/names.ts';
+import { type FieldConflict, isSent, rejectConflicts, type Sent } from '../http/schemas/cross-checks.ts';
+import { named } from '../http/schemas/named.ts';
+import { oneOf, only } from '../http/schemas/one-of.ts';
 import {
   addressSent,
   addressShown,
@@ -15,7 +15,7 @@ import {
   identificationsShown,
   partyName,
   phone,
-} from '../frame/schemas/parties.ts';
+} from '../http/schemas/parties.ts';
 import {
   country,
   date,
@@ -28,7 +28,7 @@ import {
   picklist,
   text,
   uuid,
-} from '../frame/schemas/schemas.ts';
+} from '../http/schemas/schemas.ts';
 
 const individualNames = { type: only('individual'), givenName: partyName(), familyName: partyName() };
 const corporateNames = { type: only('corporate'), legalName: partyName() };
@@ -113,18 +113,18 @@ export const clientSent = v.pipe(
       relations: optional(list(relationSent, 0, CLIENT_RELATIONS_PER_CALL_MAX)),
     }),
   ),
-  crossCheck(({ identity, profile, relations }) => {
+  rejectConflicts(({ identity, profile, relations }) => {
     const type = isSent(identity) ? identity.type : undefined;
-    const disagreements = typeDisagreements({ identity, profile });
+    const conflicts = typeConflicts({ identity, profile });
     if (type === 'individual' && Array.isArray(relations) && relations.length > 0) {
-      disagreements.push({ path: ['relations'], value: relations, message: 'belong to corporate clients only' });
+      conflicts.push({ path: ['relations'], value: relations, message: 'are allowed only for corporate clients' });
     }
-    return disagreements;
+    return conflicts;
   }),
 );
 
 /** Identity and profile are of one type. */
-export function typeDisagreements({ identity, profile }: Sent): Disagreement[] {
+export function typeConflicts({ identity, profile }: Sent): FieldConflict[] {
   const type = isSent(identity) ? identity.type : undefined;
   const profileType = isSent(profile) ? profile.identityType : undefined;
   if (!isIdentityType(type) || !isIdentityType(profileType) || type === profileType) return [];

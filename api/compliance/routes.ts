@@ -1,16 +1,16 @@
 import { type CheckedType, decideComplianceCheck, readComplianceCheck } from '../../db/compliance/checks.ts';
-import type { Reader } from '../../db/driver/client.ts';
+import type { Reader } from '../../db/query/database.ts';
+import { rejection } from '../../domain/common/errors.ts';
+import type { IncomingTransferId, OutgoingTransferId } from '../../domain/common/ids.ts';
 import { COMPLIANCE_CHECK_STATUSES } from '../../domain/compliance/checks.ts';
 import { PROCEDURE_RESULTS, PROCEDURES } from '../../domain/compliance/procedures.ts';
 import { RULE_KINDS } from '../../domain/compliance/rules.ts';
-import { refusal } from '../../domain/frame/errors.ts';
-import type { IncomingTransferId, OutgoingTransferId } from '../../domain/frame/ids.ts';
 import { ruleFor } from '../../domain/outgoing-transfers/requirement-rules.ts';
-import type { Tag } from '../frame/openapi/tags.ts';
-import { route } from '../frame/route.ts';
-import { named } from '../frame/schemas/named.ts';
-import { dateTime, fields, nullable, optional, picklist, text, uuid } from '../frame/schemas/schemas.ts';
-import type { Services } from '../frame/services.ts';
+import { route } from '../http/route.ts';
+import { named } from '../http/schemas/named.ts';
+import { dateTime, fields, nullable, optional, picklist, text, uuid } from '../http/schemas/schemas.ts';
+import type { Services } from '../http/services.ts';
+import type { Tag } from '../http/tags.ts';
 
 /** Far longer than any id or operating system's user name. */
 const ACTOR_LENGTH_MAX = 100;
@@ -64,14 +64,14 @@ const APPROVED_EXAMPLE = {
 };
 
 const GET_TEXTS = {
-  summary: 'The compliance check of a transfer',
+  summary: 'Get the compliance check of a transfer',
   description:
-    'The check opens with the transfer. `skipped`: no review is configured for its direction and currency. `decidedAt` and `decidedBy` appear once the check is `approved` or `rejected`.',
+    'A check is created with its transfer. `skipped`: no review is configured for its direction and currency. `decidedAt` and `decidedBy` are present once the check is `approved` or `rejected`.',
 } as const;
 const PATCH_TEXTS = {
   summary: 'Record a result of the compliance check',
   description:
-    'Only where reviews are `external`. `all-passed` and `hard-stop-accepted` approve the transfer, `hard-stop-rejected` fails it; `soft-stop` and `hard-stop` are recorded and leave it in review. A decision can come at any time from creation, whatever else the transfer waits for, and a final one never changes.',
+    'Only if reviews are configured as `external`. `all-passed` and `hard-stop-accepted` approve the transfer, `hard-stop-rejected` fails it; `soft-stop` and `hard-stop` are recorded and leave it in review. A decision can be recorded at any time after creation, whatever else the transfer waits for. A final decision cannot be changed. Who made, authorized or assigned the payment does not decide about it (403).',
 } as const;
 
 const READ_ERRORS = ['common.coding.internal.record_not_found'] as const;
@@ -86,13 +86,13 @@ async function readCheck(reader: Reader, type: CheckedType, id: string) {
   return { data: { complianceCheck } };
 }
 
-/** A decision is a caller's only where the operator's configuration leaves reviews to callers. */
+/** Callers may decide only if the operator's configuration leaves reviews to them. */
 async function requireExternalReviews(reader: Reader, services: Services, type: CheckedType, id: string) {
   const { currency } = await readComplianceCheck(reader, { type, id });
   const { incoming, outgoing } = services.configuration.compliance;
   if (ruleFor(type === 'incoming-transfer' ? incoming : outgoing, currency) === 'external') return;
   const message = 'Compliance checks of this direction and currency are not decided through the API.';
-  throw refusal('compliance.external.not_enabled', ['complianceCheck', 'id', id], message);
+  throw rejection('compliance.external.not_enabled', ['complianceCheck', 'id', id], message);
 }
 
 /** The two routes of one direction's checks. */
@@ -125,8 +125,8 @@ function checkRoutes(type: CheckedType, named: { readonly path: string; readonly
       errors: WRITE_ERRORS,
       examples: { requests: { direct: { data: DECISION_EXAMPLE } }, response: APPROVED_EXAMPLE },
     },
-    async ({ params: { id }, body, services, initiator, writeAlone }) =>
-      writeAlone(async (tx) => {
+    async ({ params: { id }, body, services, initiator, transaction }) =>
+      transaction(async (tx) => {
         await requireExternalReviews(tx, services, type, id);
         const decision = body.data.complianceCheck.procedureResult;
         await decideComplianceCheck(tx, { type, id }, decision.result, initiator, services.configuration);

@@ -5,19 +5,19 @@ import {
   listProvisionedAccountCredits,
 } from '../../db/incoming-transfers/provisioned-account-credit-reads.ts';
 import { reportCredit } from '../../db/incoming-transfers/provisioned-account-credits.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { AccountId, ClientId, ProvisionedAccountCreditId } from '../../domain/frame/ids.ts';
-import { SENDER_INFORMATION_LENGTH_MAX, SHOWN_NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { AccountId, ClientId, ProvisionedAccountCreditId } from '../../domain/common/ids.ts';
+import { SENDER_INFORMATION_LENGTH_MAX, SHOWN_NAME_LENGTH_MAX } from '../../domain/common/parties/names.ts';
 import type { ReportedCredit } from '../../domain/incoming-transfers/arrivals.ts';
 import {
   type ProvisionedAccountCredit,
   presentProvisionedAccountCredit,
 } from '../../domain/incoming-transfers/provisioned-account-credits.ts';
-import { claimedKey } from '../frame/requests/idempotency.ts';
-import { route } from '../frame/route.ts';
-import { crossCheck } from '../frame/schemas/cross-checks.ts';
-import { named } from '../frame/schemas/named.ts';
-import { addressSent, addressShown, partyName } from '../frame/schemas/parties.ts';
+import { claimedKey } from '../http/requests/idempotency.ts';
+import { route } from '../http/route.ts';
+import { rejectConflicts } from '../http/schemas/cross-checks.ts';
+import { named } from '../http/schemas/named.ts';
+import { addressSent, addressShown, partyName } from '../http/schemas/parties.ts';
 import {
   amount,
   amountText,
@@ -33,7 +33,7 @@ import {
   picklist,
   text,
   uuid,
-} from '../frame/schemas/schemas.ts';
+} from '../http/schemas/schemas.ts';
 import { partyAccountShown } from '../outgoing-transfers/schemas.ts';
 
 const TAG = 'Provisioned account credits';
@@ -83,7 +83,7 @@ const creditSent = v.pipe(
       serviceProviderId: optional(text(140)),
     }),
   ),
-  crossCheck(({ scope, scheme }) => {
+  rejectConflicts(({ scope, scheme }) => {
     if (scope === 'external' && scheme === undefined) {
       const message = 'common.validation.field_required: is required for an external credit';
       return [{ path: ['scheme'], value: scheme, message }];
@@ -150,7 +150,7 @@ const postCredit = route(
     operationId: 'createProvisionedAccountCredit',
     summary: 'Report money that arrived on a plug-in account',
     description:
-      'Creates the credit and its incoming transfer. The same `serviceProviderId` with the same content answers 200 with the first credit; with other content 409.',
+      'Creates the credit and its incoming transfer. A repeated `serviceProviderId` with the same content returns the first credit with 200; with different content it is rejected with 409.',
     tag: TAG,
     roles: ['operator'],
     workflows: { 'client.direct': { data: fields({ provisionedAccountCredit: creditSent }) } },
@@ -167,7 +167,7 @@ const postCredit = route(
       response: { provisionedAccountCredit: CREDIT_EXAMPLE },
     },
   },
-  async ({ body, initiator, services, idempotency, render, writeAlone }) => {
+  async ({ body, initiator, services, idempotency, render, transaction }) => {
     const { database, configuration } = services;
     const reported = reportedBy(body.data.provisionedAccountCredit);
     const decided = await decideReport(database, reported, configuration);
@@ -175,7 +175,7 @@ const postCredit = route(
       const answer = render(answerWith(decided.credit, 201));
       if (await recordReport(database, decided, initiator, claimedKey(idempotency, answer))) return answer;
     }
-    return writeAlone(async (tx) => {
+    return transaction(async (tx) => {
       const { credit, repeated } = await reportCredit(tx, reported, initiator, configuration);
       return answerWith(credit, repeated ? 200 : 201);
     });
@@ -207,7 +207,7 @@ const getCredit = route(
     method: 'GET',
     path: '/provisioned-account-credits/{id}',
     operationId: 'getProvisionedAccountCredit',
-    summary: 'A provisioned account credit',
+    summary: 'Get a provisioned account credit',
     tag: TAG,
     params: { id: uuid<ProvisionedAccountCreditId>() },
     response: fields({ provisionedAccountCredit: creditShown }),
@@ -226,7 +226,7 @@ const getCredits = route(
     method: 'GET',
     path: '/provisioned-account-credits',
     operationId: 'listProvisionedAccountCredits',
-    summary: 'Provisioned account credits, in the order of their creation',
+    summary: 'List provisioned account credits in order of creation',
     tag: TAG,
     paged: true,
     query: {

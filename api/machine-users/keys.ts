@@ -1,11 +1,11 @@
-import { refusal } from '../../domain/frame/errors.ts';
+import { rejection } from '../../domain/common/errors.ts';
 import { TOKEN_ALGORITHMS, type TokenAlgorithm } from '../../domain/machine-users/machine-users.ts';
-import { importKey, type JwkParts, problemOf } from '../frame/requests/keys/public-keys.ts';
-import { named } from '../frame/schemas/named.ts';
-import { boolean, fields, list, optional, pattern, picklist, text } from '../frame/schemas/schemas.ts';
-import { secret } from '../frame/schemas/secrets.ts';
+import { importKey, type JwkParts, problemOf } from '../http/requests/keys/public-keys.ts';
+import { named } from '../http/schemas/named.ts';
+import { boolean, fields, list, optional, pattern, picklist, text } from '../http/schemas/schemas.ts';
+import { secret } from '../http/schemas/secrets.ts';
 
-/** A public key as its owner sends it: a JWK, or PEM with `algorithm` beside it. */
+/** A public key as sent: a JWK, or PEM with `algorithm`. */
 export const keySent = named(
   'MachineUserKey',
   fields({
@@ -37,7 +37,7 @@ export const keySent = named(
   }),
 );
 
-/** In place of a public part the private one may be sent. */
+/** Marked as secret, because a caller may send the private key by mistake. */
 export function base64Url(lengthMax: number) {
   return secret(pattern(new RegExp(`^[A-Za-z0-9_-]{1,${lengthMax}}$`), 'base64url text'));
 }
@@ -49,19 +49,19 @@ interface KeySent {
   readonly pem?: string | undefined;
 }
 
-/** Reads the key and refuses those that cannot verify tokens safely. `entity` is the body's key, for the refusal. */
+/** Reads the key and rejects it if it cannot verify tokens safely. `entity` is the body's key, for the rejection. */
 export function readPublicKey(
   sent: KeySent,
   entity: string,
 ): { kid: string; algorithm: TokenAlgorithm; publicKey: object } {
   const field = sent.jwk === undefined ? 'pem' : 'jwk';
   if ((sent.jwk === undefined) === (sent.pem === undefined)) {
-    throw refusal('common.validation.mutually_exclusive', [entity, 'jwk', ''], 'Send the key as either jwk or pem.');
+    throw rejection('common.validation.mutually_exclusive', [entity, 'jwk', ''], 'Send the key as either jwk or pem.');
   }
   const key = importKey(sent);
   const problem = key === null ? 'is not a public key' : problemOf(key, sent.algorithm);
   if (key === null || problem !== null) {
-    throw refusal(
+    throw rejection(
       'common.validation.field_invalid',
       [entity, field, ''],
       `${entity}.${field} ${problem ?? 'is not a public key'}.`,

@@ -7,18 +7,18 @@ import {
   type MachineUser,
   revokeMachineUserKey,
 } from '../../db/machine-users/machine-users.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { MachineUserId, MachineUserKeyId } from '../../domain/frame/ids.ts';
-import { formatDateTime } from '../../domain/frame/time/dates.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { MachineUserId, MachineUserKeyId } from '../../domain/common/ids.ts';
+import { formatDateTime } from '../../domain/common/time/dates.ts';
 import { MACHINE_USER_STATUSES, TOKEN_ALGORITHMS } from '../../domain/machine-users/machine-users.ts';
 import { ROLES } from '../../domain/machine-users/roles.ts';
-import { type Route, route } from '../frame/route.ts';
-import { named } from '../frame/schemas/named.ts';
-import { dateTime, fields, list, nullable, optional, picklist, text, uuid } from '../frame/schemas/schemas.ts';
+import { type Route, route } from '../http/route.ts';
+import { named } from '../http/schemas/named.ts';
+import { dateTime, fields, list, nullable, optional, picklist, text, uuid } from '../http/schemas/schemas.ts';
 import { keySent, readPublicKey } from './keys.ts';
 
 const NAME_LENGTH_MAX = 100;
-/** Rotation needs two; more serve hosts with keys of their own. */
+/** Rotation needs two; more allow a key per host. */
 const KEYS_MAX = 1_000;
 
 const machineUserShown = named(
@@ -118,7 +118,7 @@ const getMachineUser = route(
     method: 'GET',
     path: '/machine-users/{machineUserId}',
     operationId: 'getMachineUser',
-    summary: 'A machine user and its keys',
+    summary: 'Get a machine user and its keys',
     tag: 'Machine users',
     roles: ['admin'],
     params: { machineUserId: uuid<MachineUserId>() },
@@ -137,7 +137,7 @@ const getMachineUsers = route(
     method: 'GET',
     path: '/machine-users',
     operationId: 'listMachineUsers',
-    summary: 'Machine users, by creation',
+    summary: 'List machine users in order of creation',
     tag: 'Machine users',
     roles: ['admin'],
     query: { 'data.machineUser.status': optional(named('MachineUserStatus', picklist(MACHINE_USER_STATUSES))) },
@@ -185,9 +185,9 @@ const patchMachineUser = route(
   },
   async ({ params, body, initiator, write }) =>
     write(async (tx) => {
-      const user = await changeMachineUser(tx, params.machineUserId, body.data.machineUser, initiator);
-      if (user === null) throw recordNotFound('machineUser', 'id', params.machineUserId);
-      return { data: { machineUser: show(user) } };
+      const changed = await changeMachineUser(tx, params.machineUserId, body.data.machineUser, initiator);
+      if (changed === null) throw recordNotFound('machineUser', 'id', params.machineUserId);
+      return { data: { machineUser: show(changed.after) } };
     }),
 );
 
@@ -224,7 +224,7 @@ const revokeKey = route(
     path: '/machine-users/{machineUserId}/keys/{keyId}',
     operationId: 'deleteMachineUserKey',
     summary: 'Revoke a key',
-    description: 'Every process refuses its tokens within 5 seconds.',
+    description: 'Every process rejects its tokens within 5 seconds.',
     tag: 'Machine users',
     roles: ['admin'],
     params: { machineUserId: uuid<MachineUserId>(), keyId: uuid<MachineUserKeyId>() },
@@ -233,8 +233,8 @@ const revokeKey = route(
   },
   async ({ params, initiator, write }) =>
     write(async (tx) => {
-      const known = await revokeMachineUserKey(tx, params.machineUserId, params.keyId, initiator);
-      if (!known) throw recordNotFound('machineUserKey', 'id', params.keyId);
+      const result = await revokeMachineUserKey(tx, params.machineUserId, params.keyId, initiator);
+      if (result === null) throw recordNotFound('machineUserKey', 'id', params.keyId);
       return { data: {} };
     }),
 );

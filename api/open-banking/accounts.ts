@@ -1,18 +1,18 @@
 import { findAccount, findAccountWithTime } from '../../db/accounts/reads.ts';
 import { listStatementEntries } from '../../db/accounts/statements.ts';
-import { readClock } from '../../db/frame/clock.ts';
+import { readClock } from '../../db/common/clock.ts';
 import { type Account, presentAccount } from '../../domain/accounts/accounts.ts';
 import { statementRange } from '../../domain/accounts/statements.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { AccountId } from '../../domain/frame/ids.ts';
-import { amountNumber } from '../../domain/frame/money.ts';
-import { formatDateTime } from '../../domain/frame/time/dates.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { AccountId } from '../../domain/common/ids.ts';
+import { amountNumber } from '../../domain/common/money.ts';
+import { formatDateTime } from '../../domain/common/time/dates.ts';
 import { ACCOUNT_EXAMPLE, accountShown } from '../accounts/schemas.ts';
 import { presentStatementEntry, STATEMENT_ENTRY_EXAMPLE, statementEntryShown } from '../accounts/statements.ts';
-import { named } from '../frame/schemas/named.ts';
-import { amount, country, currency, dateTime, fields, list, optional, uuid } from '../frame/schemas/schemas.ts';
-import type { Services } from '../frame/services.ts';
-import { type GrantContext, grantRoute } from '../frame/third-party-route.ts';
+import { named } from '../http/schemas/named.ts';
+import { amount, country, currency, dateTime, fields, list, optional, uuid } from '../http/schemas/schemas.ts';
+import type { Services } from '../http/services.ts';
+import { type GrantContext, grantRoute } from '../http/third-party-route.ts';
 import { requireOpenBankingCountry } from './consents.ts';
 import { CONSENT_ACCOUNTS_MAX } from './schemas.ts';
 
@@ -20,7 +20,7 @@ const TAG = 'Open banking access';
 
 const { id, status, alias, routingCodes, iban, accountNumber, accountHolderName } = accountShown.entries;
 
-/** Of an account what another company needs to show and to pay to it: not whose client it is, and not how it is connected. */
+/** What a third party needs to show an account and to pay into it, without its client and connection. */
 const accessedAccountShown = named(
   'AccessedAccount',
   fields({
@@ -69,7 +69,7 @@ const getAccounts = grantRoute(
     method: 'GET',
     path: '/open-banking/{countryCode}/accounts',
     operationId: 'listAccessedAccounts',
-    summary: 'The accounts of the consent',
+    summary: 'List the accounts of the consent',
     tag: TAG,
     params: { countryCode: country() },
     response: fields({ accounts: list(accessedAccountShown, 0, CONSENT_ACCOUNTS_MAX) }),
@@ -105,8 +105,8 @@ const getBalances = grantRoute(
     method: 'GET',
     path: '/open-banking/{countryCode}/accounts/{id}/balances',
     operationId: 'listAccessedBalances',
-    summary: 'The balance of an account of the consent',
-    description: 'What is booked, and what of it is not reserved for payments under way.',
+    summary: 'Get the balance of an account of the consent',
+    description: 'The booked balance, and the part of it that is not reserved for payments in progress.',
     tag: TAG,
     params: one,
     response: fields({ balances: list(balanceShown, 1, 1) }),
@@ -149,9 +149,9 @@ const getTransactions = grantRoute(
     method: 'GET',
     path: '/open-banking/{countryCode}/accounts/{id}/transactions',
     operationId: 'listAccessedTransactions',
-    summary: 'The statement of an account of the consent',
+    summary: 'Get the statement of an account of the consent',
     description:
-      'Entries by time. The default is the current month in UTC; with one bound, the other is the first or last day of its month.',
+      'Entries in chronological order. The default range is the current month in UTC. If only one bound is given, the other is the first or last day of the same month.',
     tag: TAG,
     params: one,
     paged: true,
@@ -179,7 +179,7 @@ const getTransactions = grantRoute(
   },
 );
 
-/** An account outside the grant is as unknown as one that does not exist. */
+/** An account outside the grant is reported as if it did not exist. */
 async function accessedAccount(
   { database }: Services,
   { accountIds }: GrantContext['grant'],

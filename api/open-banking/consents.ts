@@ -7,16 +7,16 @@ import {
   revokeConsent,
   showConsent,
 } from '../../db/open-banking/consents.ts';
-import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
-import type { AccountId, ConsentId, UserId } from '../../domain/frame/ids.ts';
-import type { Country } from '../../domain/frame/parties/countries.ts';
+import { recordNotFound, rejection } from '../../domain/common/errors.ts';
+import type { AccountId, ConsentId, UserId } from '../../domain/common/ids.ts';
+import type { Country } from '../../domain/common/parties/countries.ts';
 import { redirectLocation } from '../../domain/open-banking/redirects.ts';
-import { hashOf, newSecret } from '../frame/requests/third-parties/assertions.ts';
-import { route } from '../frame/route.ts';
-import { oneOf, only } from '../frame/schemas/alternatives.ts';
-import { crossCheck } from '../frame/schemas/cross-checks.ts';
-import { named } from '../frame/schemas/named.ts';
-import { country, fields, list, optional, uuid } from '../frame/schemas/schemas.ts';
+import { hashOf, newSecret } from '../http/requests/third-parties/assertions.ts';
+import { route } from '../http/route.ts';
+import { rejectConflicts } from '../http/schemas/cross-checks.ts';
+import { named } from '../http/schemas/named.ts';
+import { oneOf, only } from '../http/schemas/one-of.ts';
+import { country, fields, list, optional, uuid } from '../http/schemas/schemas.ts';
 import { idTokenSigner } from './id-tokens.ts';
 import { CONSENT_ACCOUNTS_MAX, CONSENT_EXAMPLE, consentShown, location } from './schemas.ts';
 
@@ -28,8 +28,8 @@ export const COUNTRY = 'GB';
 /** Throws `consent.country.not_supported` for any other country. */
 export function requireOpenBankingCountry(countryCode: Country): void {
   if (countryCode === COUNTRY) return;
-  const message = `Open banking consents exist in ${COUNTRY} alone.`;
-  throw refusal('consent.country.not_supported', ['consent', 'countryCode', countryCode], message);
+  const message = `Open banking consents are available only in ${COUNTRY}.`;
+  throw rejection('consent.country.not_supported', ['consent', 'countryCode', countryCode], message);
 }
 
 const one = { countryCode: country(), id: uuid<ConsentId>() };
@@ -39,7 +39,7 @@ const getConsent = route(
     method: 'GET',
     path: '/open-banking/{countryCode}/consents/{id}',
     operationId: 'getConsent',
-    summary: 'A consent',
+    summary: 'Get a consent',
     tag: TAG,
     params: one,
     response: fields({ consent: consentShown }),
@@ -59,7 +59,7 @@ const getConsents = route(
     method: 'GET',
     path: '/open-banking/{countryCode}/consents',
     operationId: 'listConsents',
-    summary: 'Consents, in the order of their requests',
+    summary: 'List consents in order of request',
     description: 'A consent belongs to a user once that user has approved it.',
     tag: TAG,
     paged: true,
@@ -77,13 +77,13 @@ const getConsents = route(
   },
 );
 
-/** An account is named once. */
+/** Each account may be named once. */
 const accountIds = v.pipe(
   list(uuid<AccountId>(), 1, CONSENT_ACCOUNTS_MAX),
   v.check((ids) => new Set(ids).size === ids.length, 'must not name an account twice'),
 );
 
-/** The path's id, for callers who repeat it. */
+/** Optional repetition of the id in the path. */
 const consentId = optional(uuid<ConsentId>());
 
 const actionSent = named(
@@ -102,10 +102,10 @@ const actionSent = named(
   ),
 );
 
-/** The two names under which the interface knows the action. */
+/** The interface has two names for the action. */
 const underEitherName = v.pipe(
   fields({ consent: optional(actionSent), accountOpenBankingConsent: optional(actionSent) }),
-  crossCheck(({ consent, accountOpenBankingConsent }) => {
+  rejectConflicts(({ consent, accountOpenBankingConsent }) => {
     if (consent === undefined && accountOpenBankingConsent === undefined) {
       const message = 'common.validation.field_required: is required, or data.accountOpenBankingConsent is';
       return [{ path: ['consent'], value: undefined, message }];
@@ -124,7 +124,7 @@ const APPROVAL_EXAMPLE = {
 
 const LOCATION_EXAMPLE = 'https://app.example.com/callback#code=kZ3&state=af0ifjsldkj&id_token=eyJ0.eyJz.c2ln';
 
-/** The redirect of an approval or rejection, or the revoked consent. */
+/** The redirect address of an approval or rejection, or the revoked consent. */
 const outcome = named('ConsentOutcome', fields({ location: optional(location()), consent: optional(consentShown) }));
 
 const patchConsent = route(
@@ -134,7 +134,7 @@ const patchConsent = route(
     operationId: 'updateConsent',
     summary: 'Approve, reject or revoke a consent',
     description:
-      'To approve or reject answers with the address to which the account holder’s browser goes next; an approval’s carries a code that the third party can exchange once, within a minute. To revoke answers with the consent. The action stands under `consent` or `accountOpenBankingConsent`.',
+      'An approval or rejection returns the address to which the account holder’s browser must be redirected; after an approval it contains a code that the third party can exchange once, within a minute. A revocation returns the consent. Send the action as `consent` or `accountOpenBankingConsent`.',
     tag: TAG,
     roles: ['operator'],
     params: one,
@@ -163,20 +163,20 @@ const patchConsent = route(
       response: { resource: { location: LOCATION_EXAMPLE } },
     },
   },
-  async ({ params: { countryCode, id }, body, initiator, services, writeAlone }) => {
+  async ({ params: { countryCode, id }, body, initiator, services, transaction }) => {
     requireOpenBankingCountry(countryCode);
     const sent = body.data.consent ?? body.data.accountOpenBankingConsent;
-    if (sent === undefined) throw new Error('a body without an action has passed its schema');
+    if (sent === undefined) throw new Error('a body without an action passed its schema');
     requireSameId(id, sent.consentId);
     if (sent.action === 'revoke') {
-      return writeAlone(async (tx) => {
+      return transaction(async (tx) => {
         const consent = await revokeConsent(tx, id, initiator);
         return { data: { resource: { consent: await showConsent(tx, consent) } } };
       });
     }
     const sign = await idTokenSigner(services);
     if (sent.action === 'reject') {
-      return writeAlone(async (tx) => {
+      return transaction(async (tx) => {
         const consent = await rejectConsent(tx, id, initiator);
         const { redirectUri, state } = consent;
         const id_token = await sign(consent, { state });
@@ -188,7 +188,7 @@ const patchConsent = route(
     const code = newSecret();
     const codeHash = hashOf(code);
     const { userId, accounts } = sent;
-    return writeAlone(async (tx) => {
+    return transaction(async (tx) => {
       const consent = await approveConsent(tx, id, { userId, accountIds: accounts, codeHash }, initiator);
       const { redirectUri, state } = consent;
       const id_token = await sign(consent, { code, state });
@@ -199,8 +199,8 @@ const patchConsent = route(
 
 function requireSameId(id: ConsentId, sent: ConsentId | undefined): void {
   if (sent === undefined || sent === id) return;
-  const message = 'data.consent.consentId is not the id of the path.';
-  throw refusal('common.validation.field_invalid', ['consent', 'consentId', sent], message);
+  const message = 'data.consent.consentId is not the id in the path.';
+  throw rejection('common.validation.field_invalid', ['consent', 'consentId', sent], message);
 }
 
 export const consentRoutes = [getConsent, getConsents, patchConsent];

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { narrowed } from '../frame/schemas/narrowed.ts';
-import { dateTime, list, uuid } from '../frame/schemas/schemas.ts';
+import { narrowed } from '../http/schemas/narrowed.ts';
+import { dateTime, list, uuid } from '../http/schemas/schemas.ts';
 import { CONSENT_ACCOUNTS_MAX, consentShown } from './schemas.ts';
 
-// Consents as an event of one type shows them.
+// Consents as the events of each type show them.
 
 const unapproved = { userId: v.null(), accounts: v.null(), grantedDateTime: v.null(), expiryDateTime: v.null() };
 const approved = { userId: uuid(), accounts: list(uuid(), 1, CONSENT_ACCOUNTS_MAX) };

@@ -3,11 +3,11 @@ import { importPKCS8, SignJWT } from 'jose';
 import type { ConsentRow } from '../../db/open-banking/consents.ts';
 import { readSigningKey, type SigningKey } from '../../db/open-banking/signing-keys.ts';
 import { ID_TOKEN_LIFETIME_SECONDS } from '../../domain/open-banking/signing-keys.ts';
-import type { Services } from '../frame/services.ts';
+import type { Services } from '../http/services.ts';
 
 const ALGORITHM = 'PS256';
 
-/** What stands beside the token, which proves by these hashes that it was not exchanged on its way. */
+/** The values sent with the token. It contains their hashes, which prove that they were not replaced on the way. */
 export interface Hashed {
   readonly code?: string;
   readonly state?: string;
@@ -16,7 +16,7 @@ export interface Hashed {
 
 type Signed = Pick<ConsentRow, 'id' | 'thirdPartyProviderId' | 'nonce'>;
 
-/** Signs for one answer; reads the key, so call it outside of transactions. */
+/** The signer for one answer. It reads the key, so call it outside of transactions. */
 export async function idTokenSigner(services: Services): Promise<(consent: Signed, hashed: Hashed) => Promise<string>> {
   const key = await readSigningKey(services.database, services.keyring);
   return (consent, hashed) => signIdToken(services, key, consent, hashed);
@@ -28,7 +28,7 @@ async function signIdToken(
   { id, thirdPartyProviderId, nonce }: Signed,
   hashed: Hashed,
 ): Promise<string> {
-  // By the wall clock: third parties check `iat` and `exp` by theirs, which the sandbox's test clock does not move.
+  // The wall clock: third parties check `iat` and `exp` by their own clocks, which the sandbox's test clock does not move.
   const issuedAt = Math.floor(now().getTime() / 1_000);
   const claims = { nonce, openbanking_intent_id: id, ...hashesOf(hashed) };
   return new SignJWT(claims)

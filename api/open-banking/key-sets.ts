@@ -1,7 +1,7 @@
 import { readKeySet } from '../../db/open-banking/signing-keys.ts';
-import { openRoute } from '../frame/route.ts';
+import { openRoute } from '../http/route.ts';
 
-/** Far shorter than a key is published before it signs. */
+/** Far shorter than the time for which a key is published before it signs. */
 const CACHE_SECONDS = 300;
 
 const getKeySet = openRoute(
@@ -9,11 +9,11 @@ const getKeySet = openRoute(
     method: 'GET',
     path: '/.well-known/jwks.json',
     operationId: 'getKeySet',
-    summary: 'The public keys by which this service signs',
+    summary: 'Get the public keys that verify this service’s signatures',
     description:
-      'A JSON Web Key Set (RFC 7517). A key is published a day before it signs and, once another signs, for a day after.',
+      'A JSON Web Key Set (RFC 7517). A key is published one day before it signs, and for one day after another key has replaced it.',
     tag: 'Open banking consents',
-    responses: { 200: 'The keys, to be cached for minutes.' },
+    responses: { 200: 'The keys; they may be cached for minutes.' },
   },
   async ({ services }) => ({
     status: 200,

@@ -1,25 +1,25 @@
 import { findAccount } from '../../db/accounts/reads.ts';
 import { findOrCreateCreditor } from '../../db/beneficiaries/creditors.ts';
-import type { Transaction } from '../../db/driver/client.ts';
-import { readClock } from '../../db/frame/clock.ts';
+import { readClock } from '../../db/common/clock.ts';
 import { type ConsentRow, consentOf } from '../../db/open-banking/consents.ts';
-import { consumeConsent, nameConsentedPayment } from '../../db/open-banking/grants.ts';
+import { consumeConsent, recordConsentedPayment } from '../../db/open-banking/grants.ts';
 import { createOutgoingTransfer } from '../../db/outgoing-transfers/creation.ts';
 import { openOutgoingTransfer, type TransferFacts } from '../../db/outgoing-transfers/transfer-facts.ts';
+import type { Transaction } from '../../db/query/database.ts';
 import type { Account } from '../../domain/accounts/accounts.ts';
-import { DomainError, refusal } from '../../domain/frame/errors.ts';
-import type { BeneficiaryBankAccountId, OutgoingTransferId } from '../../domain/frame/ids.ts';
-import { formatAmount } from '../../domain/frame/money.ts';
+import { DomainError, rejection } from '../../domain/common/errors.ts';
+import type { BeneficiaryBankAccountId, OutgoingTransferId } from '../../domain/common/ids.ts';
+import { formatAmount } from '../../domain/common/money.ts';
 import { feeMinor } from '../../domain/ledger/fees.ts';
-import { type PaymentContent, requireConsentMove } from '../../domain/open-banking/consents.ts';
+import { type PaymentContent, requireConsentTransition } from '../../domain/open-banking/consents.ts';
 import { creditorBankAccount, type PaymentSent, requireConsentedPayment } from '../../domain/open-banking/requests.ts';
-import { OUTGOING_TRANSFER_STATUSES } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
+import { OUTGOING_TRANSFER_STATUSES } from '../../domain/outgoing-transfers/statuses.ts';
 import { offerOf } from '../../domain/providers/providers.ts';
-import { named } from '../frame/schemas/named.ts';
-import { amount, country, currency, fields, picklist, uuid } from '../frame/schemas/schemas.ts';
-import type { Services } from '../frame/services.ts';
-import { grantRoute } from '../frame/third-party-route.ts';
-import { decideTransfer, requestedTransfer, type TransferOrder } from '../outgoing-transfers/decisions.ts';
+import { named } from '../http/schemas/named.ts';
+import { amount, country, currency, fields, picklist, uuid } from '../http/schemas/schemas.ts';
+import type { Services } from '../http/services.ts';
+import { grantRoute } from '../http/third-party-route.ts';
+import { decideTransfer, requestedTransfer, type TransferOrder } from '../outgoing-transfers/validation.ts';
 import { requireOpenBankingCountry } from './consents.ts';
 import { CREDITOR_EXAMPLE, creditorAccountSent } from './requests.ts';
 
@@ -31,7 +31,7 @@ const postPayment = grantRoute(
     operationId: 'createConsentedPayment',
     summary: 'Make the payment of the consent',
     description:
-      'Once, and as the account holder has approved it: another amount, currency or creditor is refused. Creates an outgoing transfer from the account of the consent, a scheduled one for its date, by the first scheme of the account’s provider that can carry it.',
+      'A consent allows one payment, as the account holder approved it: a different amount, currency or creditor is rejected. Creates an outgoing transfer from the account of the consent, on its date if it is scheduled, by the first scheme of the account’s provider that can carry it.',
     tag: 'Open banking access',
     params: { countryCode: country() },
     workflows: {
@@ -76,9 +76,9 @@ const postPayment = grantRoute(
       response: { payment: { outgoingTransferId: '0199c4d5-6a21-7e90-b3c4-8d2f1a0b9c57', status: 'pending' } },
     },
   },
-  async ({ params, body, grant, requestId, services, initiator, writeAlone }) => {
+  async ({ params, body, grant, requestId, services, initiator, transaction }) => {
     requireOpenBankingCountry(params.countryCode);
-    return writeAlone(async (tx) => {
+    return transaction(async (tx) => {
       const content = await requirePayment(tx, grant, body.data.payment);
       const account = await payingAccount(tx, grant);
       const creditor = {
@@ -88,25 +88,25 @@ const postPayment = grantRoute(
       };
       const bankAccount = await findOrCreateCreditor(tx, creditor, account.id, initiator);
       const facts = await openOutgoingTransfer(tx, null, { source: account.id, destination: null, bankAccount });
-      if (facts === null) throw new Error('a transfer without a key found its key taken');
-      // Under the account's lock: of two payments at once the second waits there, and finds the consent consumed.
+      if (facts === null) throw new Error('a transfer without an Idempotency-Key found its key taken');
+      // Under the account's lock: the second of two concurrent payments waits for it, and then finds the consent consumed.
       await consumeConsent(tx, grant.id, initiator);
       const payment = { grant, requestId, content, account, bankAccount, facts };
       const { order, decided } = decideByFirstScheme(services, payment);
       const row = requestedTransfer(order, decided);
       const created = createOutgoingTransfer(tx, row, null, decided.accounts, services.configuration);
-      await nameConsentedPayment(tx, grant.id, created.id);
+      await recordConsentedPayment(tx, grant.id, created.id);
       return { data: { payment: { outgoingTransferId: created.id, status: created.status } } };
     });
   },
 );
 
-/** The payment that was consented to, if it is this one and the consent is not used up. */
+/** Returns the approved payment; rejects a different payment or a consumed consent. */
 async function requirePayment(tx: Transaction, grant: ConsentRow, sent: PaymentSent): Promise<PaymentContent> {
   const consent = consentOf(grant);
-  requireConsentMove(consent, 'consumed', await readClock(tx));
+  requireConsentTransition(consent, 'consumed', await readClock(tx));
   const { content } = consent;
-  if (content.scope !== 'payments') throw new Error('a consent to accounts has come to a payment');
+  if (content.scope !== 'payments') throw new Error('a consent to accounts was used for a payment');
   requireConsentedPayment(content, sent);
   return content;
 }
@@ -128,33 +128,33 @@ interface Payment {
 }
 
 /**
- * The transfer by the first scheme that the account's provider offers and that can carry this payment; throws the first scheme's
- * refusal if none can, and any refusal for another reason.
+ * Decides the transfer by the first scheme that the account's provider offers and that can carry the payment; throws the first scheme's
+ * rejection if none can, and any rejection for another reason.
  */
 function decideByFirstScheme({ configuration }: Pick<Services, 'configuration'>, payment: Payment) {
   const source = payment.facts.accounts.get(payment.account.id);
   const offered = source === undefined ? [] : (offerOf(source, configuration.providers)?.schemes ?? []);
-  let refused: DomainError | null = null;
+  let rejected: DomainError | null = null;
   for (const scheme of offered) {
     const order = orderOf(configuration, payment, scheme);
     try {
       return { order, decided: decideTransfer(order, payment.facts, true) };
     } catch (error) {
       if (!(error instanceof DomainError) || !OF_THE_SCHEME.has(error.code)) throw error;
-      refused ??= error;
+      rejected ??= error;
     }
   }
-  throw refused ?? noScheme(payment.account);
+  throw rejected ?? noScheme(payment.account);
 }
 
 function noScheme({ id, currency: of }: Account) {
   const message = `The account's provider offers no scheme for ${of}.`;
-  return refusal('transfer.scheme.unavailable', ['account', 'id', id], message);
+  return rejection('transfer.scheme.unavailable', ['account', 'id', id], message);
 }
 
 const OF_THE_SCHEME: ReadonlySet<string> = new Set(['transfer.scheme.unavailable', 'transfer.amount.limit_exceeded']);
 
-/** `scheduled` is paid on the day of its date-time where the scheme is. */
+/** A scheduled payment is made on the day of its date-time in the scheme's time zone. */
 function orderOf(
   configuration: Services['configuration'],
   { grant, requestId, content, account, bankAccount }: Payment,

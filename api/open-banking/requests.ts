@@ -1,13 +1,13 @@
-import { readClock } from '../../db/frame/clock.ts';
+import { readClock } from '../../db/common/clock.ts';
 import { requestConsent, showConsent } from '../../db/open-banking/consents.ts';
-import { refusal } from '../../domain/frame/errors.ts';
+import { rejection } from '../../domain/common/errors.ts';
 import { PAYMENT_SCOPES, PAYMENT_TYPES, type PaymentContent } from '../../domain/open-banking/consents.ts';
 import { CREDITOR_SCHEMES, creditorBankAccount, readContent } from '../../domain/open-banking/requests.ts';
 import { WEB_ADDRESS_LENGTH_MAX } from '../../domain/third-party-providers/third-party-providers.ts';
 import { modulusMetadata } from '../beneficiaries/uk-modulus-check.ts';
-import { oneOf, only } from '../frame/schemas/alternatives.ts';
-import { named } from '../frame/schemas/named.ts';
-import { partyName } from '../frame/schemas/parties.ts';
+import { named } from '../http/schemas/named.ts';
+import { oneOf, only } from '../http/schemas/one-of.ts';
+import { partyName } from '../http/schemas/parties.ts';
 import {
   amount,
   country,
@@ -18,8 +18,8 @@ import {
   pattern,
   picklist,
   text,
-} from '../frame/schemas/schemas.ts';
-import { thirdPartyRoute } from '../frame/third-party-route.ts';
+} from '../http/schemas/schemas.ts';
+import { thirdPartyRoute } from '../http/third-party-route.ts';
 import { requireOpenBankingCountry } from './consents.ts';
 import { CONSENT_EXAMPLE, consentShown } from './schemas.ts';
 
@@ -52,7 +52,7 @@ const contentSent = named(
   ),
 );
 
-/** Opaque to this service, which gives them back: printable ASCII. */
+/** Values that this service returns unchanged: printable ASCII. */
 const opaque = (lengthMax: number) =>
   pattern(new RegExp(`^[\\x20-\\x7e]{1,${lengthMax}}$`), `1 to ${lengthMax} printable ASCII characters`);
 
@@ -75,9 +75,9 @@ const postConsent = thirdPartyRoute(
     method: 'POST',
     path: '/open-banking/{countryCode}/consents',
     operationId: 'requestConsent',
-    summary: 'Ask an account holder for a consent',
+    summary: 'Request a consent from an account holder',
     description:
-      'The bearer is a token that the third-party provider signs itself. The account holder answers within 10 minutes, through the operator of this service, and is sent back to `redirectUri`: one that is registered, compared character by character.',
+      'The bearer token is signed by the third-party provider itself. The account holder answers within 10 minutes, through the operator of this service, and is redirected to `redirectUri`, which must match a registered address character by character.',
     tag: 'Open banking consents',
     params: { countryCode: country() },
     workflows: {
@@ -136,11 +136,11 @@ const postConsent = thirdPartyRoute(
       response: { consent: { ...CONSENT_EXAMPLE, ...UNANSWERED } },
     },
   },
-  async ({ params, body, thirdParty, initiator, services, writeAlone }) => {
+  async ({ params, body, thirdParty, initiator, services, transaction }) => {
     requireOpenBankingCountry(params.countryCode);
     const { content: sent, redirectUri, state, nonce } = body.data.consent;
     const { transferDateYearsMax } = services.configuration;
-    return writeAlone(async (tx) => {
+    return transaction(async (tx) => {
       const now = await readClock(tx);
       const content = readContent(sent, { now, transferDateYearsMax });
       if (!thirdParty.redirectUris.includes(redirectUri)) throw notRegistered();
@@ -158,8 +158,8 @@ function placedCreditor({ creditorAccount, instructedCurrency }: PaymentContent)
 }
 
 function notRegistered() {
-  const message = 'data.consent.redirectUri is not one that the third-party provider has registered.';
-  return refusal('third_party_provider.redirect_uri.not_registered', ['consent', 'redirectUri', ''], message);
+  const message = 'data.consent.redirectUri is not registered for the third-party provider.';
+  return rejection('third_party_provider.redirect_uri.not_registered', ['consent', 'redirectUri', ''], message);
 }
 
 export const consentRequestRoutes = [postConsent];

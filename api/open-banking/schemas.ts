@@ -1,5 +1,5 @@
 import { CONSENT_SCOPES, CONSENT_STATUSES, PAYMENT_SCOPES, PAYMENT_TYPES } from '../../domain/open-banking/consents.ts';
-import { named } from '../frame/schemas/named.ts';
+import { named } from '../http/schemas/named.ts';
 import {
   amount,
   currency,
@@ -11,7 +11,7 @@ import {
   picklist,
   text,
   uuid,
-} from '../frame/schemas/schemas.ts';
+} from '../http/schemas/schemas.ts';
 
 /** Most accounts of one consent. */
 export const CONSENT_ACCOUNTS_MAX = 100;
@@ -21,7 +21,7 @@ export const creditorAccountShown = named(
   fields({ schemeName: text(40), identification: text(42), name: text(140) }),
 );
 
-/** A consent to accounts has a scope alone; the fields of a payment are null. */
+/** A consent to accounts has only a scope; the payment fields are null. */
 export const consentContentShown = named(
   'ConsentContent',
   fields({
@@ -61,7 +61,7 @@ export const consentShown = named(
   }),
 );
 
-/** An address with what a browser carries to a third party in its fragment. */
+/** An address whose fragment contains the response for the third party. */
 export function location() {
   return pattern(/^https?:\/\/[^\s#]+#[^\s#]+$/, 'an address with a fragment');
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { isJsonObject, type JsonObject } from '../frame/requests/json.ts';
-import { named } from '../frame/schemas/named.ts';
-import { fields, hint, list, optional, picklist, text } from '../frame/schemas/schemas.ts';
+import { isJsonObject, type JsonObject } from '../http/requests/json.ts';
+import { named } from '../http/schemas/named.ts';
+import { fields, hint, list, optional, picklist, text } from '../http/schemas/schemas.ts';
 import { workflowPricing } from './pricing.ts';
 import { outgoingTransferShown, postTransferWorkflow } from './schemas.ts';
 
@@ -10,11 +10,11 @@ const reference = text(100);
 const item = named('BatchItem', fields({ reference, ...postTransferWorkflow.data.entries }));
 const referenceOf = v.looseObject({ reference });
 
-/** An item whose reference is checked. Its transfer is checked alone: one at fault must not refuse the batch. */
+/** An item of which only the reference has been checked: an invalid transfer must not reject the batch. */
 export type SentItem = JsonObject & { readonly reference: string };
 type ItemSchema = v.GenericSchema<v.InferInput<typeof item>, SentItem>;
 const itemRun: ItemSchema['~run'] = (dataset, config) => {
-  // What is no object gets the same answer as in any other list.
+  // A value that is not an object is reported as in any other list.
   const schema = isJsonObject(dataset.value) ? referenceOf : item;
   return schema['~run'](dataset, config) as ReturnType<ItemSchema['~run']>;
 };
@@ -62,7 +62,7 @@ export const batchResult = named(
   v.variant('result', [
     named('CreatedBatchItem', fields({ reference, result: v.literal('created'), outgoingTransfer })),
     named('ReplayedBatchItem', fields({ reference, result: v.literal('replayed'), outgoingTransfer })),
-    named('RefusedBatchItem', fields({ reference, result: v.literal('refused'), error: errorShown })),
+    named('RejectedBatchItem', fields({ reference, result: v.literal('rejected'), error: errorShown })),
   ]),
 );
 

@@ -1,20 +1,23 @@
 import * as v from 'valibot';
-import type { Transaction } from '../../db/driver/client.ts';
+import { findOutgoingTransfer, type OutgoingTransferShown } from '../../db/outgoing-transfers/reads.ts';
 import {
-  authorizeOutgoingTransfer,
-  cancelOutgoingTransfer,
-  reportPluginPayment,
-} from '../../db/outgoing-transfers/outgoing-transfers.ts';
-import { refusal } from '../../domain/frame/errors.ts';
-import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
-import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
-import type { RouteContext } from '../frame/route.ts';
-import { crossCheck, type Disagreement, type Sent } from '../frame/schemas/cross-checks.ts';
-import { named } from '../frame/schemas/named.ts';
-import { fields, optional, pattern, picklist, text } from '../frame/schemas/schemas.ts';
+  authorization,
+  type ChangedTransfer,
+  cancellation,
+  type OutgoingRequest,
+  pluginReport,
+} from '../../db/outgoing-transfers/requested-changes.ts';
+import type { Reader } from '../../db/query/database.ts';
+import { rejection } from '../../domain/common/errors.ts';
+import type { OutgoingTransferId } from '../../domain/common/ids.ts';
+import { presentOutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
+import type { RouteContext } from '../http/route.ts';
+import { type FieldConflict, rejectConflicts, type Sent } from '../http/schemas/cross-checks.ts';
+import { named } from '../http/schemas/named.ts';
+import { fields, optional, pattern, picklist, text } from '../http/schemas/schemas.ts';
 
 const PROVIDER_ID_LENGTH_MAX = 140;
-/** A code, so that no sentence about a person ends up where programs look. */
+/** A code, so that no personal data ends up in a field for programs. */
 const REASON_CODE = /^[A-Za-z0-9._-]{1,64}$/;
 const REASON_LENGTH_MAX = 140;
 
@@ -50,20 +53,20 @@ const change = v.pipe(
       message: 'common.validation.mutually_exclusive: must change exactly one of status, authorization, returned',
     });
   }),
-  crossCheck(misplacedIn),
+  rejectConflicts(fieldsNotAllowedWith),
 );
 
-/** Failures and returns have a reason; releases and completions the provider's id and reference. */
-function misplacedIn({ status, returned, ...sent }: Sent): Disagreement[] {
-  const found: Disagreement[] = [];
-  const refuse = (field: string, rule: string) => {
-    const message = `common.validation.field_unexpected: belongs to ${rule}`;
+/** Failures and returns have a reason; releases and completions have the provider's id and reference. */
+function fieldsNotAllowedWith({ status, returned, ...sent }: Sent): FieldConflict[] {
+  const found: FieldConflict[] = [];
+  const reject = (field: string, rule: string) => {
+    const message = `common.validation.field_unexpected: is allowed only with ${rule}`;
     if (sent[field] !== undefined) found.push({ path: [field], value: sent[field], message });
   };
-  if (status !== 'failed' && returned !== true) refuse('statusReason', 'status failed and to returned');
+  if (status !== 'failed' && returned !== true) reject('statusReason', 'status failed or with returned');
   if (status !== 'released' && status !== 'completed') {
-    refuse('serviceProviderId', 'status released and completed');
-    refuse('serviceProviderReference', 'status released and completed');
+    reject('serviceProviderId', 'status released or completed');
+    reject('serviceProviderReference', 'status released or completed');
   }
   return found;
 }
@@ -79,32 +82,43 @@ type PatchContext = Pick<
   'body' | 'caller' | 'initiator' | 'params' | 'services'
 >;
 
-/**
- * Applies the requested change if the caller's roles allow it; throws the refusal otherwise. Returns the transfer as the answer
- * shows it.
- */
-export async function changeTransfer(tx: Transaction, context: PatchContext): Promise<OutgoingTransfer> {
-  const { body, caller, initiator, params, services } = context;
+/** The requested change; throws if the caller's roles do not allow it. */
+export function requestedChange({ body, caller, initiator, params, services }: PatchContext): OutgoingRequest {
   const { status, requirementConfiguration } = body.data.outgoingTransfer;
-  const { configuration } = services;
+  const request = { id: params.id, initiator, rules: services.configuration };
   if (requirementConfiguration !== undefined) {
     if (!caller.roles.includes('approver')) throw denied('approver', 'requirementConfiguration.authorizationStatus');
-    return authorizeOutgoingTransfer(tx, params.id, initiator, configuration);
+    return authorization(request);
   }
   if (!caller.roles.includes('operator')) throw denied('operator', status === undefined ? 'returned' : 'status');
-  if (status === 'cancelled') return cancelOutgoingTransfer(tx, params.id, initiator, configuration);
+  if (status === 'cancelled') return cancellation(request);
   const { statusReason, serviceProviderId, serviceProviderReference } = body.data.outgoingTransfer;
-  const report = {
-    word: status ?? ('returned' as const),
+  return pluginReport(request, {
+    outcome: status ?? ('returned' as const),
     serviceProviderId: serviceProviderId ?? null,
     serviceProviderReference: serviceProviderReference ?? null,
     code: statusReason?.code ?? null,
     message: statusReason?.message ?? null,
+  });
+}
+
+/** How the answer to a change shows the transfer. The other resources shown with it never change. */
+export function changedTransferOf(id: OutgoingTransferId) {
+  return {
+    read: (reader: Reader) => findOutgoingTransfer(reader, id),
+    answer: ({ transfer, returnIds }: ChangedTransfer, shown: OutgoingTransferShown) => {
+      const { waitingFor } = transfer;
+      const present = {
+        ...presentOutgoingTransfer(transfer),
+        waitingFor,
+        returningIncomingTransferIds: [...returnIds],
+      };
+      return { data: { outgoingTransfer: { ...shown, ...present } } };
+    },
   };
-  return reportPluginPayment(tx, params.id, report, initiator, configuration);
 }
 
 function denied(role: string, field: string): Error {
   const message = `Changing this needs the role ${role}.`;
-  return refusal('common.security.access_denied', ['outgoingTransfer', field, ''], message);
+  return rejection('common.security.access_denied', ['outgoingTransfer', field, ''], message);
 }

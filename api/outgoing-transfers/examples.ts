@@ -1,3 +1,5 @@
+import { sentTextsOf } from '../../domain/outgoing-transfers/requests/sent-texts.ts';
+
 export const PLANNED_TRANSFER_EXAMPLE = {
   clientId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01',
   currency: 'GBP',
@@ -12,11 +14,8 @@ export const PLANNED_TRANSFER_EXAMPLE = {
   },
 };
 
-export const OUTGOING_TRANSFER_EXAMPLE = {
-  id: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b04',
-  transactionNumber: '20261121-A7K2QZ',
-  status: 'pending',
-  statusReason: null,
+/** What a dry run shows, and every transfer. */
+export const DRY_RUN_EXAMPLE = {
   clientId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01',
   transferDate: '2026-11-23',
   originalTransferDate: '2026-11-23',
@@ -27,9 +26,7 @@ export const OUTGOING_TRANSFER_EXAMPLE = {
   feeCurrency: 'GBP',
   feeAmount: 0,
   totalAmount: 125.5,
-  description: 'Invoice 2026-117',
-  transferReasonId: null,
-  transferCustomReason: null,
+  ...sentTextsOf({ description: 'Invoice 2026-117' }),
   scope: 'external',
   scheme: 'faster-payments',
   ownerType: 'client',
@@ -39,16 +36,25 @@ export const OUTGOING_TRANSFER_EXAMPLE = {
     beneficiaryBankAccountId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b03',
     beneficiaryId: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b05',
   },
-  returned: false,
-  incomingTransferId: null,
-  serviceProviderId: null,
-  serviceProviderReference: null,
   requirementConfiguration: {
     transferDateStatus: 'not-checked',
     complianceCheckStatus: 'not-required',
     balanceCheckStatus: 'not-checked',
     authorizationStatus: 'not-required',
   },
+};
+
+export const OUTGOING_TRANSFER_EXAMPLE = {
+  id: '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b04',
+  transactionNumber: '20261121-A7K2QZ',
+  paymentReference: '0199c4a05b1e7c3a9d420c2f6f3a1b04',
+  status: 'pending',
+  statusReason: null,
+  ...DRY_RUN_EXAMPLE,
+  returned: false,
+  incomingTransferId: null,
+  serviceProviderId: null,
+  serviceProviderReference: null,
 };
 
 export const TRANSFER_WITH_BENEFICIARY_EXAMPLE = {
@@ -69,6 +75,10 @@ export const TRANSFER_WITH_BENEFICIARY_EXAMPLE = {
     },
     title: null,
   },
+  returnedIncomingTransferId: null,
+  returnReason: null,
+  waitingFor: 'date',
+  returningIncomingTransferIds: [],
 };
 
 export const BATCH_EXAMPLE = {
@@ -83,7 +93,7 @@ export const BATCH_RESULTS_EXAMPLE = {
     { reference: 'payroll-2026-11-0001', result: 'created', outgoingTransfer: OUTGOING_TRANSFER_EXAMPLE },
     {
       reference: 'payroll-2026-11-0002',
-      result: 'refused',
+      result: 'rejected',
       error: {
         timestamp: '2026-11-21T09:30:00.123',
         message: 'The bank account is inactive.',

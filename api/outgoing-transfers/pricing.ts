@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import type { Problem } from '../../domain/frame/errors.ts';
+import type { Problem } from '../../domain/common/errors.ts';
 import { parseRatioPricing } from '../../domain/ledger/fees.ts';
-import { problem } from '../frame/requests/problems.ts';
-import { crossCheck, type Disagreement, disagreement, isSent, type Sent } from '../frame/schemas/cross-checks.ts';
-import { named } from '../frame/schemas/named.ts';
-import { amount, boolean, currency, fields, optional, picklist, text } from '../frame/schemas/schemas.ts';
+import { problem } from '../http/requests/problems.ts';
+import { type FieldConflict, fieldConflict, isSent, rejectConflicts, type Sent } from '../http/schemas/cross-checks.ts';
+import { named } from '../http/schemas/named.ts';
+import { amount, boolean, currency, fields, optional, picklist, text } from '../http/schemas/schemas.ts';
 
 /** How a transfer is priced (specification 2.9): `workflow.pricing`. */
 export const workflowPricing = v.pipe(
@@ -17,15 +17,15 @@ export const workflowPricing = v.pipe(
       chargingMethod: optional(picklist(['on-source'])),
     }),
   ),
-  crossCheck(({ sourcingMethod, ...terms }) => {
+  rejectConflicts(({ sourcingMethod, ...terms }) => {
     if (sourcingMethod !== 'implicit') return [];
     const sent = Object.entries(terms).filter(([, value]) => value !== undefined);
-    const message = 'common.validation.field_unexpected: belongs to explicit pricing';
+    const message = 'common.validation.field_unexpected: is allowed only with explicit pricing';
     return sent.map(([key, value]) => ({ path: [key], value, message }));
   }),
 );
 
-/** Its terms: `data.pricing`. */
+/** The terms of explicit pricing: `data.pricing`. */
 export const dataPricing = named(
   'Pricing',
   fields({
@@ -37,8 +37,8 @@ export const dataPricing = named(
   }),
 );
 
-/** What is wrong with terms, enabled or not. Their bounds are in the currency of the transfer beside them. */
-export function termsDisagreements({ outgoingTransfer: transfer, pricing }: Sent): Disagreement[] {
+/** Validates the terms, enabled or not. Their bounds are in the currency of the transfer. */
+export function termsConflicts({ outgoingTransfer: transfer, pricing }: Sent): FieldConflict[] {
   if (!isSent(pricing)) return [];
   const terms = {
     ratio: textOf(pricing.ratio) ?? '0',
@@ -50,22 +50,24 @@ export function termsDisagreements({ outgoingTransfer: transfer, pricing }: Sent
   if ('ratio' in parsed) return [];
   return parsed.map((found) => {
     const [, field, value] = found.messageParameters;
-    return disagreement(found, ['pricing', field], value);
+    return fieldConflict(found, ['pricing', field], value);
   });
 }
 
-/** What has another type is refused by the schema. */
+/** Undefined for other types, which the schema rejects. */
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Whether there are terms where the pricing, as sent, has some, and nowhere else. */
+/** Terms are required with explicit pricing that is enabled, and not allowed otherwise. */
 export function pricingContradictions(pricing: unknown, terms: unknown): Problem[] {
   const { sourcingMethod, enabled } = isSent(pricing) ? pricing : {};
   const isImplicit = pricing === undefined || sourcingMethod === 'implicit';
   const isExplicit = sourcingMethod === 'explicit' && enabled !== false;
   if (isImplicit && terms !== undefined) {
-    return [problem('common.validation.field_invalid', ['data', 'pricing'], '', 'belongs to explicit pricing')];
+    return [
+      problem('common.validation.field_invalid', ['data', 'pricing'], '', 'is allowed only with explicit pricing'),
+    ];
   }
   if (isExplicit && terms === undefined) {
     const message = 'is required with explicit pricing that is enabled';

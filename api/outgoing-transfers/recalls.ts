@@ -1,21 +1,20 @@
-import { findOutgoingTransfer } from '../../db/outgoing-transfers/reads.ts';
-import { recallOutgoingTransfer } from '../../db/outgoing-transfers/recalls.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
-import { route } from '../frame/route.ts';
-import { fields, uuid } from '../frame/schemas/schemas.ts';
+import { paymentRecall } from '../../db/outgoing-transfers/requested-changes.ts';
+import type { OutgoingTransferId } from '../../domain/common/ids.ts';
+import { route } from '../http/route.ts';
+import { fields, uuid } from '../http/schemas/schemas.ts';
+import { changedTransferOf } from './changes.ts';
 import { TRANSFER_WITH_BENEFICIARY_EXAMPLE } from './examples.ts';
 import { shownTransferWithBeneficiary } from './schemas.ts';
 
-/** The answer comes before the provider is asked, so it shows the transfer as it was. */
+/** The provider is asked after the answer, which therefore shows the transfer unchanged. */
 export const recallOutgoingTransferRoute = route(
   {
     method: 'POST',
     path: '/outgoing-transfers/{id}/recall',
     operationId: 'recallOutgoingTransfer',
-    summary: 'Ask for a released payment back',
+    summary: 'Recall a released payment',
     description:
-      'For an external transfer that is `released` or `completed`, of a built-in provider that takes recalls. A recall moves no money and is no cancellation: the beneficiary’s bank decides. What it gives back is a return (`returned`, `outgoing-transfer-returned`); if it refuses, `statusReason.code` is `recall.refused`, the status stays, and subscribers who name it get `outgoing-transfer-recall-refused`. One recall at a time; after a refusal there may be another.',
+      'For an external transfer that is `released` or `completed`, of a built-in provider that supports recalls. A recall moves no money and is not a cancellation: the beneficiary’s bank decides. Money that it sends back is a return (`returned`, `outgoing-transfer-returned`). If it rejects the recall, `statusReason.code` is `recall.rejected`, the status does not change, and subscribers that name the type receive `outgoing-transfer-recall-rejected`. Only one recall can be open at a time; after a rejection another one is possible.',
     tag: 'Outgoing transfers',
     roles: ['operator'],
     params: { id: uuid<OutgoingTransferId>() },
@@ -29,16 +28,13 @@ export const recallOutgoingTransferRoute = route(
     ],
     examples: {
       requests: { direct: { data: {} } },
-      response: { outgoingTransfer: { ...TRANSFER_WITH_BENEFICIARY_EXAMPLE, status: 'completed' } },
+      response: {
+        outgoingTransfer: { ...TRANSFER_WITH_BENEFICIARY_EXAMPLE, status: 'completed', waitingFor: 'recall' },
+      },
     },
   },
-  async ({ params, initiator, services, writeAlone }) =>
-    writeAlone(async (tx) => {
-      const { configuration, providers } = services;
-      const isOffered = (provider: string) => providers.get(provider)?.recallPayment !== undefined;
-      await recallOutgoingTransfer(tx, params.id, configuration, { initiator, isOffered });
-      const outgoingTransfer = await findOutgoingTransfer(tx, params.id);
-      if (outgoingTransfer === null) throw recordNotFound('outgoingTransfer', 'id', params.id);
-      return { data: { outgoingTransfer } };
-    }),
+  async ({ params: { id }, initiator, services: { configuration, providers }, change }) => {
+    const isOffered = (provider: string) => providers.get(provider)?.recallPayment !== undefined;
+    return change(paymentRecall({ id, initiator, rules: configuration }, isOffered), changedTransferOf(id));
+  },
 );

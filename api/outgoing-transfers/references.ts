@@ -1,15 +1,15 @@
 import { findAccount, findAccountWithTime } from '../../db/accounts/reads.ts';
-import type { Reader } from '../../db/driver/client.ts';
+import type { Reader } from '../../db/query/database.ts';
 import type { Account } from '../../domain/accounts/accounts.ts';
-import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
-import type { AccountId } from '../../domain/frame/ids.ts';
-import { formatDateTime } from '../../domain/frame/time/dates.ts';
+import { recordNotFound, rejection } from '../../domain/common/errors.ts';
+import type { AccountId } from '../../domain/common/ids.ts';
+import { formatDateTime } from '../../domain/common/time/dates.ts';
 import { transferReasons } from '../../domain/outgoing-transfers/requests/transfer-reasons.ts';
 import { offerOf, offersScheme, outgoingSchemes } from '../../domain/providers/providers.ts';
 import { INTERNAL_SCHEME } from '../../domain/providers/schemes.ts';
-import { route } from '../frame/route.ts';
-import { named } from '../frame/schemas/named.ts';
-import { country, date, fields, list, nullable, pattern, picklist, text, uuid } from '../frame/schemas/schemas.ts';
+import { route } from '../http/route.ts';
+import { named } from '../http/schemas/named.ts';
+import { country, date, fields, list, nullable, pattern, picklist, text, uuid } from '../http/schemas/schemas.ts';
 
 /** Reference data for creating outgoing transfers (specification 4.8). */
 const TAG = 'Outgoing transfers';
@@ -30,7 +30,7 @@ const getTransferSchemes = route(
     method: 'GET',
     path: '/accounts/{accountId}/outgoing-transfer-schemes/{destinationCountry}',
     operationId: 'listOutgoingTransferSchemes',
-    summary: 'Schemes that pay from an account to a country',
+    summary: 'List the schemes that can pay from an account to a country',
     tag: TAG,
     params: { accountId, destinationCountry: country() },
     response: fields({ transferSchemes: list(pattern(SCHEME_CODE, 'a scheme code'), 0, SCHEMES_MAX) }),
@@ -63,7 +63,7 @@ const getAccountTransferReasons = route(
     method: 'GET',
     path: '/accounts/{accountId}/transfer-reasons/{country}',
     operationId: 'listAccountTransferReasons',
-    summary: 'Reasons for transfers from an account to a country',
+    summary: 'List the reasons for transfers from an account to a country',
     description: 'Empty if the country requires none.',
     tag: TAG,
     params: { accountId, country: country() },
@@ -82,7 +82,7 @@ const getTransferReasons = route(
     method: 'GET',
     path: '/transfer-reasons/{country}',
     operationId: 'listTransferReasons',
-    summary: 'Reasons for transfers to a country',
+    summary: 'List the reasons for transfers to a country',
     description: 'Use the reasons of an account instead.',
     tag: TAG,
     deprecated: { since: '2023-06-01' },
@@ -98,9 +98,9 @@ const getTransferDateMetadata = route(
     method: 'GET',
     path: '/accounts/{accountId}/outgoing-transfer-date-metadata/{transferScope}/{transferScheme}',
     operationId: 'getOutgoingTransferDateMetadata',
-    summary: 'When a transfer can be released',
+    summary: 'Get the dates on which a transfer can be released',
     description:
-      'Dates are in the scheme’s own time zone, the cut-off is in UTC. A scheme that never closes has no cut-off and no unavailable dates. Internal transfers: `internal/internal`.',
+      'Dates are in the scheme’s own time zone; the cut-off is in UTC. A scheme that never closes has no cut-off and no unavailable dates. For internal transfers use `internal/internal`.',
     tag: TAG,
     params: {
       accountId,
@@ -127,13 +127,13 @@ const getTransferDateMetadata = route(
     if (account === null) throw recordNotFound('account', 'id', params.accountId);
     const { now } = account;
     const of = { scheme: params.transferScheme, currency: account.currency };
-    refuseScheme(params.transferScope, of.scheme);
+    rejectScheme(params.transferScope, of.scheme);
     const offer = offerOf(account, configuration.providers);
     const { schemes } = configuration;
     const internal = of.scheme === INTERNAL_SCHEME;
     if (!internal && (offer === null || !offersScheme(offer, of) || !schemes.carries(of))) {
-      const message = `${account.provider} does not carry ${account.currency} by ${of.scheme}.`;
-      throw refusal('transfer.scheme.unavailable', ['outgoingTransfer', 'scheme', of.scheme], message);
+      const message = `${account.provider} does not offer ${of.scheme} in ${account.currency}.`;
+      throw rejection('transfer.scheme.unavailable', ['outgoingTransfer', 'scheme', of.scheme], message);
     }
     return {
       data: {
@@ -145,10 +145,10 @@ const getTransferDateMetadata = route(
   },
 );
 
-function refuseScheme(scope: 'internal' | 'external', scheme: string): void {
+function rejectScheme(scope: 'internal' | 'external', scheme: string): void {
   if ((scope === 'internal') === (scheme === INTERNAL_SCHEME)) return;
-  const message = `A transfer of scope ${scope} is not sent by ${scheme}.`;
-  throw refusal('common.validation.field_invalid', ['path', 'transferScheme', scheme], message);
+  const message = `The scheme ${scheme} does not carry transfers of scope ${scope}.`;
+  throw rejection('common.validation.field_invalid', ['path', 'transferScheme', scheme], message);
 }
 
 function dateTimeOrNull(instant: Date | null): string | null {

@@ -1,13 +1,12 @@
 import { findOutgoingTransfer, listOutgoingTransfers } from '../../db/outgoing-transfers/reads.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { AccountId, ClientId, OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { AccountId, ClientId, OutgoingTransferId } from '../../domain/common/ids.ts';
 import { feeMinor } from '../../domain/ledger/fees.ts';
-import { OUTGOING_TRANSFER_STATUSES } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 import { isStraightThrough } from '../../domain/outgoing-transfers/requirement-rules.ts';
-import { presentOutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
-import { route } from '../frame/route.ts';
-import { named } from '../frame/schemas/named.ts';
-import { paymentReference } from '../frame/schemas/payment-references.ts';
+import { OUTGOING_TRANSFER_STATUSES } from '../../domain/outgoing-transfers/statuses.ts';
+import { route } from '../http/route.ts';
+import { named } from '../http/schemas/named.ts';
+import { paymentReference } from '../http/schemas/payment-references.ts';
 import {
   amountText,
   currency,
@@ -19,21 +18,28 @@ import {
   picklist,
   text,
   uuid,
-} from '../frame/schemas/schemas.ts';
+} from '../http/schemas/schemas.ts';
 import { answerBatch } from './batch-creation.ts';
 import { batchResponse, batchWorkflow } from './batch-schemas.ts';
-import { changeTransfer, patchTransferWorkflow } from './changes.ts';
-import { settleStraightThrough } from './creation.ts';
+import { changedTransferOf, patchTransferWorkflow, requestedChange } from './changes.ts';
+import { makeTransfer, planTransfer } from './creation.ts';
 import {
   BATCH_EXAMPLE,
   BATCH_RESULTS_EXAMPLE,
+  DRY_RUN_EXAMPLE,
   OUTGOING_TRANSFER_EXAMPLE,
   PLANNED_TRANSFER_EXAMPLE,
   TRANSFER_WITH_BENEFICIARY_EXAMPLE,
 } from './examples.ts';
-import { makeTransfer } from './plans.ts';
 import { recallOutgoingTransferRoute } from './recalls.ts';
-import { outgoingTransferShown, postTransferWorkflow, shownTransferWithBeneficiary } from './schemas.ts';
+import {
+  outgoingTransferShown,
+  outgoingTransferWait,
+  plannedTransferShown,
+  postTransferWorkflow,
+  shownTransferWithBeneficiary,
+} from './schemas.ts';
+import { settleStraightThrough } from './straight-through.ts';
 
 const TAG = 'Outgoing transfers';
 
@@ -62,11 +68,12 @@ const postOutgoingTransfer = route(
     operationId: 'createOutgoingTransfer',
     summary: 'Send money',
     description:
-      'An internal transfer that can settle at once is settled before the answer, which shows it as created. A workflow processes every other transfer. With `workflow.dryRun` nothing is created: the request is validated, its fee calculated, and each requirement shown as it would come out now.',
+      'An internal transfer that can settle immediately is settled before the response, which shows it as created. Every other transfer is processed afterwards. With `workflow.dryRun` nothing is written, an `Idempotency-Key` stays free, and the answer has the status 200: the request is validated, its fee is calculated, and each requirement is shown with the result that it would have now.',
     tag: TAG,
     roles: ['operator'],
     workflows: { 'client.direct': postTransferWorkflow },
     response: fields({ outgoingTransfer: outgoingTransferShown }),
+    dryRun: fields({ outgoingTransfer: plannedTransferShown }),
     errors: CREATION_ERRORS,
     examples: {
       requests: {
@@ -76,6 +83,7 @@ const postOutgoingTransfer = route(
         },
       },
       response: { outgoingTransfer: OUTGOING_TRANSFER_EXAMPLE },
+      dryRun: { outgoingTransfer: DRY_RUN_EXAMPLE },
     },
   },
   async (context) => {
@@ -83,7 +91,8 @@ const postOutgoingTransfer = route(
     const { dryRun, pricing } = context.body.workflow;
     const { configuration } = context.services;
     const fee = feeMinor(outgoingTransfer, { pricing, terms }, configuration.prices);
-    const isSettledAtOnce = dryRun !== true && isStraightThrough(configuration, outgoingTransfer);
+    if (dryRun === true) return planTransfer(context, fee);
+    const isSettledAtOnce = isStraightThrough(configuration, outgoingTransfer);
     const settled = isSettledAtOnce ? await settleStraightThrough(context, fee) : null;
     return settled ?? makeTransfer(context, fee);
   },
@@ -94,9 +103,9 @@ const postOutgoingTransferBatch = route(
     method: 'POST',
     path: '/outgoing-transfers/batch',
     operationId: 'createOutgoingTransferBatch',
-    summary: 'Send money in many transfers at once',
+    summary: 'Send money in a batch of transfers',
     description:
-      'With `workflow.mode` `each`, the default, each transfer is created or refused as if sent alone, in the order of the items. With `all`, the first refusal refuses the batch with 422 and nothing is created. An item’s `reference` is its idempotency key for 30 days, among the references of its machine user: a batch that is sent again creates only what is missing, and shows the rest as first answered. `workflow.pricing` applies to every item.',
+      'With `workflow.mode` `each`, the default, each transfer is created or rejected on its own, in the order of the items. With `all`, the first rejection rejects the batch with 422 and nothing is created. An item’s `reference` is its idempotency key for 30 days, among the references of its machine user: a batch that is sent again creates only the missing transfers and returns the first results for the others. `workflow.pricing` applies to every item.',
     tag: TAG,
     roles: ['operator'],
     workflows: { 'client.direct': batchWorkflow },
@@ -119,7 +128,7 @@ const patchOutgoingTransfer = route(
     operationId: 'updateOutgoingTransfer',
     summary: 'Cancel or authorize a transfer, or report the outcome of a plug-in payment',
     description:
-      'Exactly one of `status`, `requirementConfiguration` and `returned`. `released` and `completed` accept `serviceProviderId` and `serviceProviderReference`, `failed` and `returned` accept `statusReason`. The answer to an authorization shows the transfer as authorized, `pending`, even where it has gone on by then. A repeated report gets the present transfer; a contradictory one is 409.',
+      'Send exactly one of `status`, `requirementConfiguration` and `returned`. `released` and `completed` accept `serviceProviderId` and `serviceProviderReference`, `failed` and `returned` accept `statusReason`. The response to an authorization shows the transfer as authorized and `pending`, even if processing has already moved it on. A repeated report returns the current transfer; a contradictory one is rejected with 409.',
     tag: TAG,
     roles: ['operator', 'approver'],
     params: { id: uuid<OutgoingTransferId>() },
@@ -132,19 +141,10 @@ const patchOutgoingTransfer = route(
     ],
     examples: {
       requests: { 'client.direct': { data: { outgoingTransfer: { status: 'cancelled' } } } },
-      response: { outgoingTransfer: { ...TRANSFER_WITH_BENEFICIARY_EXAMPLE, status: 'cancelled' } },
+      response: { outgoingTransfer: { ...TRANSFER_WITH_BENEFICIARY_EXAMPLE, status: 'cancelled', waitingFor: null } },
     },
   },
-  async (context) =>
-    context.write(async (tx) => {
-      // What is shown beside a transfer's own fields never changes.
-      const [changed, shown] = await Promise.all([
-        changeTransfer(tx, context),
-        findOutgoingTransfer(tx, context.params.id),
-      ]);
-      if (shown === null) throw recordNotFound('outgoingTransfer', 'id', context.params.id);
-      return { data: { outgoingTransfer: { ...shown, ...presentOutgoingTransfer(changed) } } };
-    }),
+  async (context) => context.change(requestedChange(context), changedTransferOf(context.params.id)),
 );
 
 const getOutgoingTransfer = route(
@@ -152,7 +152,7 @@ const getOutgoingTransfer = route(
     method: 'GET',
     path: '/outgoing-transfers/{id}',
     operationId: 'getOutgoingTransfer',
-    summary: 'An outgoing transfer',
+    summary: 'Get an outgoing transfer',
     tag: TAG,
     params: { id: uuid<OutgoingTransferId>() },
     response: fields({ outgoingTransfer: shownTransferWithBeneficiary }),
@@ -171,11 +171,12 @@ const getOutgoingTransfers = route(
     method: 'GET',
     path: '/outgoing-transfers',
     operationId: 'listOutgoingTransfers',
-    summary: 'Outgoing transfers, in the order of their creation',
+    summary: 'List outgoing transfers in order of creation',
     tag: TAG,
     paged: true,
     query: {
       'data.outgoingTransfer.status': optional(named('OutgoingTransferStatus', picklist(OUTGOING_TRANSFER_STATUSES))),
+      'data.outgoingTransfer.waitingFor': optional(outgoingTransferWait),
       'data.outgoingTransfer.transactionNumber': optional(pattern(/^\d{8}-[0-9A-Z]{6}$/, 'a transaction number')),
       'data.outgoingTransfer.paymentReference': optional(paymentReference()),
       'data.outgoingTransfer.amountFrom': optional(amountText()),
@@ -198,6 +199,7 @@ const getOutgoingTransfers = route(
       services.database.reader,
       {
         status: query['data.outgoingTransfer.status'],
+        waitingFor: query['data.outgoingTransfer.waitingFor'],
         transactionNumber: query['data.outgoingTransfer.transactionNumber'],
         paymentOf: query['data.outgoingTransfer.paymentReference'],
         amountFrom: query['data.outgoingTransfer.amountFrom'],

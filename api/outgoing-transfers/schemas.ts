@@ -1,12 +1,18 @@
 import * as v from 'valibot';
-import type { AccountId, BeneficiaryBankAccountId, ClientId, TransferReasonId } from '../../domain/frame/ids.ts';
-import { SHOWN_NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
-import { OUTGOING_TRANSFER_STATUSES } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
+import type {
+  AccountId,
+  BeneficiaryBankAccountId,
+  BeneficiaryVerificationId,
+  ClientId,
+  TransferReasonId,
+} from '../../domain/common/ids.ts';
+import { SHOWN_NAME_LENGTH_MAX } from '../../domain/common/parties/names.ts';
+import { OUTGOING_TRANSFER_STATUSES, OUTGOING_TRANSFER_WAITS } from '../../domain/outgoing-transfers/statuses.ts';
 import { routingCodesShown } from '../accounts/schemas.ts';
-import { oneOf } from '../frame/schemas/alternatives.ts';
-import { crossCheck, type Disagreement, isSent, type Sent } from '../frame/schemas/cross-checks.ts';
-import { named } from '../frame/schemas/named.ts';
-import { paymentReferenceShown } from '../frame/schemas/payment-references.ts';
+import { type FieldConflict, isSent, rejectConflicts, type Sent } from '../http/schemas/cross-checks.ts';
+import { named } from '../http/schemas/named.ts';
+import { oneOf } from '../http/schemas/one-of.ts';
+import { paymentReferenceShown } from '../http/schemas/payment-references.ts';
 import {
   amount,
   boolean,
@@ -17,6 +23,7 @@ import {
   fields,
   hint,
   integer,
+  list,
   map,
   moneyFields,
   nullable,
@@ -25,15 +32,15 @@ import {
   picklist,
   text,
   uuid,
-} from '../frame/schemas/schemas.ts';
-import { dataPricing, pricingContradictions, termsDisagreements, workflowPricing } from './pricing.ts';
+} from '../http/schemas/schemas.ts';
+import { dataPricing, pricingContradictions, termsConflicts, workflowPricing } from './pricing.ts';
 
 /** Free text sent with a payment: the length that most schemes carry. */
 const DESCRIPTION_LENGTH_MAX = 140;
 const SCHEME_CODE = /^[a-z0-9-]{1,40}$/;
 /** The longest of all scheme attributes. */
 const ATTRIBUTE_LENGTH_MAX = 128;
-/** Refused by the same code as text that is wrong for its own attribute. */
+/** Text that is invalid in general has the same error code as text that is invalid for its attribute. */
 const attributeSent = text(ATTRIBUTE_LENGTH_MAX, 'transfer.attribute.invalid: ');
 const ATTRIBUTES_MAX = 20;
 
@@ -57,6 +64,9 @@ const destination = named(
   ),
 );
 
+const VERIFICATION_DESCRIPTION =
+  'The verification whose result the payer saw before the decision to pay this account. The audit log keeps who paid after which result.';
+
 const requestedTransfer = v.pipe(
   named(
     'OutgoingTransfer',
@@ -73,15 +83,20 @@ const requestedTransfer = v.pipe(
       source,
       destination,
       schemeAttributes: optional(map(SCHEME_CODE, attributeSent, ATTRIBUTES_MAX)),
+      beneficiaryVerificationId: v.pipe(
+        optional(uuid<BeneficiaryVerificationId>()),
+        v.description(VERIFICATION_DESCRIPTION),
+      ),
     }),
   ),
-  crossCheck(disagreementsOf),
+  rejectConflicts(conflictsIn),
 );
 
-function disagreementsOf({ scope, scheme, schemeAttributes, source: from, destination: to }: Sent): Disagreement[] {
+function conflictsIn(sent: Sent): FieldConflict[] {
+  const { scope, scheme, schemeAttributes, beneficiaryVerificationId, source: from, destination: to } = sent;
   if (scope !== 'internal' && scope !== 'external') return [];
   const internal = scope === 'internal';
-  const found: Disagreement[] = [];
+  const found: FieldConflict[] = [];
   if (internal && scheme !== undefined) found.push(blame('scheme', scheme, 'must be null for an internal transfer'));
   if (!internal && scheme === undefined) {
     found.push(blame('scheme', scheme, 'common.validation.field_required: is required for an external transfer'));
@@ -91,14 +106,18 @@ function disagreementsOf({ scope, scheme, schemeAttributes, source: from, destin
     found.push(blame('destination', to, `must be a ${internal ? 'client-account' : 'beneficiary-bank-account'}`));
   }
   const isSame = isSent(to) && isSent(from) && typeof to.accountId === 'string' && to.accountId === from.accountId;
-  if (isSame) found.push(blame('destination', to, 'must be another account than the source'));
+  if (isSame) found.push(blame('destination', to, 'must be a different account than the source'));
   if (internal && isSent(schemeAttributes) && Object.keys(schemeAttributes).length > 0) {
-    found.push(blame('schemeAttributes', schemeAttributes, 'belongs to external transfers'));
+    found.push(blame('schemeAttributes', schemeAttributes, 'is allowed only for external transfers'));
+  }
+  if (internal && beneficiaryVerificationId !== undefined) {
+    const message = 'is allowed only for external transfers';
+    found.push(blame('beneficiaryVerificationId', beneficiaryVerificationId, message));
   }
   return found;
 }
 
-function blame(key: string, value: unknown, message: string): Disagreement {
+function blame(key: string, value: unknown, message: string): FieldConflict {
   return { path: [key], value, message };
 }
 
@@ -106,7 +125,7 @@ export const postTransferWorkflow = {
   workflow: { dryRun: optional(boolean()), pricing: optional(workflowPricing) },
   data: v.pipe(
     fields({ outgoingTransfer: requestedTransfer, pricing: optional(dataPricing) }),
-    crossCheck(termsDisagreements),
+    rejectConflicts(termsConflicts),
   ),
   across: ({ pricing }: Sent, data: Sent) => pricingContradictions(pricing, data.pricing),
 };
@@ -152,29 +171,37 @@ const plannedShown = {
 /** Why a transfer failed, was returned or is held. */
 export const statusReasonShown = named('StatusReason', fields({ code: text(140), message: text(200) }));
 
-/** A transfer as a POST shows it; a dry run omits fields that it does not have. */
+const requirementConfiguration = named(
+  'RequirementConfiguration',
+  fields({
+    transferDateStatus: picklist(checked),
+    complianceCheckStatus: picklist([...checked, 'not-required']),
+    balanceCheckStatus: picklist(checked),
+    authorizationStatus: picklist([...checked, 'not-required']),
+  }),
+);
+
+/** What a dry run shows: the transfer that would be created, which has no id, number or status. */
+export const plannedTransferShown = named(
+  'PlannedOutgoingTransfer',
+  fields({ ...plannedShown, requirementConfiguration }),
+);
+
+/** A transfer as POST shows it. */
 export const outgoingTransferShown = named(
   'CreatedOutgoingTransfer',
   fields({
-    id: optional(uuid()),
-    transactionNumber: optional(text(15)),
-    paymentReference: optional(paymentReferenceShown),
-    status: optional(named('OutgoingTransferStatus', picklist(OUTGOING_TRANSFER_STATUSES))),
-    statusReason: optional(nullable(statusReasonShown)),
+    id: uuid(),
+    transactionNumber: text(15),
+    paymentReference: paymentReferenceShown,
+    status: named('OutgoingTransferStatus', picklist(OUTGOING_TRANSFER_STATUSES)),
+    statusReason: nullable(statusReasonShown),
     ...plannedShown,
-    returned: optional(boolean()),
-    incomingTransferId: optional(nullable(uuid())),
-    serviceProviderId: optional(nullable(text(140))),
-    serviceProviderReference: optional(nullable(text(140))),
-    requirementConfiguration: named(
-      'RequirementConfiguration',
-      fields({
-        transferDateStatus: picklist(checked),
-        complianceCheckStatus: picklist([...checked, 'not-required']),
-        balanceCheckStatus: picklist(checked),
-        authorizationStatus: picklist([...checked, 'not-required']),
-      }),
-    ),
+    returned: boolean(),
+    incomingTransferId: nullable(uuid()),
+    serviceProviderId: nullable(text(140)),
+    serviceProviderReference: nullable(text(140)),
+    requirementConfiguration,
   }),
 );
 
@@ -193,7 +220,7 @@ export const partyAccountShown = named(
   }),
 );
 
-/** Other resources, as stored with the transfer. */
+/** Snapshots of other resources, stored with the transfer. */
 const kept = v.pipe(
   v.custom<Readonly<Record<string, unknown>>>(
     (value) => typeof value === 'object' && value !== null,
@@ -202,8 +229,12 @@ const kept = v.pipe(
   hint<Readonly<Record<string, unknown>>>({ type: 'object' }),
 );
 
-export const shownTransferWithBeneficiary = named(
-  'OutgoingTransfer',
+const RETURNED_DESCRIPTION =
+  'For a return to a payer: the incoming transfer whose money, all or a part, goes back. Such a transfer has no beneficiary’s bank account, and `beneficiary` is the payer.';
+
+/** As events show it: as it was, without what holds only now. */
+export const outgoingTransferOfEvents = named(
+  'OutgoingTransferOfEvents',
   fields({
     ...outgoingTransferShown.entries,
     beneficiary: nullable(
@@ -218,5 +249,23 @@ export const shownTransferWithBeneficiary = named(
         }),
       ),
     ),
+    returnedIncomingTransferId: v.pipe(nullable(uuid()), v.description(RETURNED_DESCRIPTION)),
+    returnReason: nullable(statusReasonShown),
+  }),
+);
+
+export const outgoingTransferWait = named('OutgoingTransferWait', picklist(OUTGOING_TRANSFER_WAITS));
+
+const RETURNING_DESCRIPTION =
+  'The incoming transfers by which a returned payment came back, oldest first: one for each part. Each names the payment in `returnedOutgoingTransferId`.';
+/** A part is at least one minor unit, but no bank returns a payment in this many. */
+const PARTS_MAX = 1_000;
+
+export const shownTransferWithBeneficiary = named(
+  'OutgoingTransfer',
+  fields({
+    ...outgoingTransferOfEvents.entries,
+    waitingFor: nullable(outgoingTransferWait),
+    returningIncomingTransferIds: v.pipe(list(uuid(), 0, PARTS_MAX), v.description(RETURNING_DESCRIPTION)),
   }),
 );

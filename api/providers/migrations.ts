@@ -1,22 +1,23 @@
 import * as v from 'valibot';
 import type { MigrationSource, Unchecked } from '../../activities/providers/migration-port.ts';
-import { type CallOptions, type NotFound, ProviderUnavailable, type Refused } from '../../activities/providers/port.ts';
-import { DomainError, type Problem, refusal } from '../../domain/frame/errors.ts';
-import { check } from '../frame/requests/problems.ts';
-import { named } from '../frame/schemas/named.ts';
-import { withoutImplausibleDates } from '../frame/schemas/plausible-dates.ts';
-import { fields, nullable, optional, picklist, type Schema, text, uuid } from '../frame/schemas/schemas.ts';
-import type { Services } from '../frame/services.ts';
+import { handsOverAccounts, ProviderUnavailable } from '../../activities/providers/port.ts';
+import type { CallOptions, NotFound, Rejected } from '../../activities/providers/ports/common.ts';
+import { DomainError, type Problem, rejection } from '../../domain/common/errors.ts';
+import { check } from '../http/requests/problems.ts';
+import { named } from '../http/schemas/named.ts';
+import { withoutImplausibleDates } from '../http/schemas/plausible-dates.ts';
+import { fields, nullable, optional, picklist, type Schema, text, uuid } from '../http/schemas/schemas.ts';
+import type { Services } from '../http/services.ts';
 import { PROVIDER_CODE_LENGTH_MAX } from './schemas.ts';
 
 /** Shared by the `migration` workflows. */
 const SOURCE_ID_LENGTH_MAX = 200;
 const REFERENCE_LENGTH_MAX = 255;
 
-/** The provider's id of what to import. */
+/** The provider's id of the resource to import. */
 export const sourceId = text(SOURCE_ID_LENGTH_MAX);
 
-/** Only that provider knows the source id, so it is always named. */
+/** The source id is unique only at its provider, so the provider must be named. */
 export const namedProvider = fields({
   type: picklist(['explicit']),
   serviceProvider: text(PROVIDER_CODE_LENGTH_MAX),
@@ -37,7 +38,7 @@ export const migrationConnectShown = v.looseObject({
   ),
 });
 
-/** Refusals of a migration beyond those of a direct creation. */
+/** Rejections of a migration beyond those of a direct creation. */
 export const MIGRATION_ERRORS = [
   'connect.resource.not_found',
   'connect.resource.invalid',
@@ -54,7 +55,7 @@ export function presentMigratedConnection(connection: {
   return { id, serviceProvider: provider, reference, state: 'completed-up-to-date' };
 }
 
-/** A look-up at a provider; `entity` labels what is looked up. */
+/** A look-up at a provider; `entity` is the kind of resource. */
 export interface LookUp {
   readonly services: Services;
   readonly requestId: string;
@@ -68,23 +69,27 @@ export function migrationSource({ configuration, providers }: Services, code: st
   const configured = configuration.providers.find((provider) => provider.code === code);
   const field = ['connect', 'serviceProvider', code] as const;
   if (configured?.method === 'plug-in') {
-    const message = `${code} is operated by the caller: the service cannot query it. Create directly instead.`;
-    throw refusal('connect.method.type_mismatch', field, message);
+    const message = `${code} is operated by the caller: the service cannot query it. Create the resource directly instead.`;
+    throw rejection('connect.method.type_mismatch', field, message);
   }
   const provider = providers.get(code);
   if (configured === undefined || provider === undefined) {
-    throw refusal('common.validation.field_invalid', field, 'No such service provider is configured.');
+    throw rejection('common.validation.field_invalid', field, 'No such service provider is configured.');
+  }
+  if (!handsOverAccounts(provider)) {
+    const message = `${code} hands over no accounts: create the resource directly instead.`;
+    throw rejection('connect.method.type_mismatch', field, message);
   }
   return provider;
 }
 
 /**
- * Looks up the source id at the provider, outside any transaction and within the configured time. No answer: 503.
+ * Looks up the source id at the provider, outside any transaction and within the configured time. No response: 503.
  * Unknown: 404. Not released by the provider: 422.
  */
 export async function lookUp<Found extends { readonly outcome: 'found' }>(
   { services, requestId, entity, provider, sourceId: id }: LookUp,
-  ask: (call: CallOptions) => Promise<Found | NotFound | Refused>,
+  ask: (call: CallOptions) => Promise<Found | NotFound | Rejected>,
 ): Promise<Found> {
   const answer = await ask({ deadlineMs: services.configuration.migrations.timeoutMs }).catch((error: unknown) => {
     if (!(error instanceof ProviderUnavailable)) throw error;
@@ -93,37 +98,37 @@ export async function lookUp<Found extends { readonly outcome: 'found' }>(
   });
   if (answer.outcome === 'found') return answer;
   if (answer.outcome === 'not-found') {
-    throw refusal('connect.resource.not_found', [entity, 'sourceId', id], `${provider} has no such ${entity}.`);
+    throw rejection('connect.resource.not_found', [entity, 'sourceId', id], `${provider} has no such ${entity}.`);
   }
   if (answer.error.category === 'technical') throw unavailable(provider);
   const message = `${provider} does not release this ${entity}: ${answer.error.code}.`;
-  throw refusal('connect.resource.invalid', [entity, 'sourceId', id], message);
+  throw rejection('connect.resource.invalid', [entity, 'sourceId', id], message);
 }
 
 function unavailable(provider: string) {
-  return refusal(
+  return rejection(
     'connect.provider.unavailable',
     ['connect', 'serviceProvider', provider],
-    `${provider} gave no answer. Nothing was created: try again.`,
+    `${provider} did not respond. Nothing was created: try again.`,
   );
 }
 
-/** Validates the provider's data by the rules of a direct creation, but leaves out dates that cannot be right, which the caller cannot correct. */
+/** Validates the provider's data by the rules of a direct creation, but omits implausible dates, which the caller cannot correct. */
 export function validateFound<Output>(of: LookUp, schema: Schema<unknown, Output>, found: Unchecked): Output {
   const { services, requestId, provider, entity } = of;
   const { kept, left } = withoutImplausibleDates(found, services.serviceNow());
   if (left.length > 0)
     services.logger.warn({ requestId, provider, entity, fields: left }, 'implausible dates left out');
   const { value, problems } = check(schema, kept, ['data', entity]);
-  refuseProblems(of, problems);
+  rejectProblems(of, problems);
   return value;
 }
 
 /**
- * Refuses with 422, not 400, since the data is not the caller's. Names field and rule but not the value, which would
+ * Rejects with 422, not 400, because the data is not the caller's. Names field and rule but not the value, which would
  * put someone's personal data into an error.
  */
-export function refuseProblems(
+export function rejectProblems(
   { provider, entity }: Pick<LookUp, 'provider' | 'entity'>,
   problems: readonly Problem[],
 ) {

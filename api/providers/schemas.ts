@@ -1,12 +1,12 @@
 import { connectContradictions } from '../../domain/accounts/issuing.ts';
-import { type Disagreement, disagreement, type Sent } from '../frame/schemas/cross-checks.ts';
+import { type FieldConflict, fieldConflict, type Sent } from '../http/schemas/cross-checks.ts';
 
 export const PROVIDER_CODE_LENGTH_MAX = 64;
 
-/** For the cross-check of a `connect` that may leave the choice of the provider to the service. */
-export function connectDisagreements({ method, type, serviceProvider }: Sent): Disagreement[] {
+/** Cross-checks a `connect` in which the choice of the provider may be left to the service. */
+export function connectConflicts({ method, type, serviceProvider }: Sent): FieldConflict[] {
   return connectContradictions({ method, type, serviceProvider }).map((found) => {
     const [, field, value] = found.messageParameters;
-    return disagreement(found, [field], value);
+    return fieldConflict(found, [field], value);
   });
 }

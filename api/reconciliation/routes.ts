@@ -1,16 +1,16 @@
 import { findBreak, listBreaks, resolveBreak } from '../../db/reconciliation/breaks.ts';
 import { findReconciliation, listReconciliations } from '../../db/reconciliation/days.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { ReconciliationBreakId, ReconciliationId } from '../../domain/frame/ids.ts';
-import { type Route, route } from '../frame/route.ts';
-import { named } from '../frame/schemas/named.ts';
-import { currency, date, fields, list, optional, picklist, text, uuid } from '../frame/schemas/schemas.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { ReconciliationBreakId, ReconciliationId } from '../../domain/common/ids.ts';
+import { NOTE_LENGTH_MAX } from '../../domain/reconciliation/break-resolutions.ts';
+import { type Route, route } from '../http/route.ts';
+import { named } from '../http/schemas/named.ts';
+import { currency, date, fields, list, optional, picklist, text, uuid } from '../http/schemas/schemas.ts';
 import {
   BREAK_EXAMPLE,
   breakKind,
   breakShown,
   breakStatus,
-  NOTE_LENGTH_MAX,
   PROVIDER_LENGTH_MAX,
   presentBreak,
   presentReconciliation,
@@ -23,16 +23,16 @@ import {
 const TAG = 'Reconciliation';
 
 const DAYS_EXPLAINED =
-  'Each ended day (UTC) of each provider and currency, compared with our ledger: `statement` is what the provider’s statement shows for it, `ledger` what we have booked. `balanced`: the day has no open break. The sides of a day differ by exactly the sum of `difference` of its breaks, so those of a balanced day are equal, or a resolved break says by how much they are not and why.';
+  'Each completed day (UTC) of each provider and currency, compared with our ledger: `statement` is what the provider’s statement shows for the day, `ledger` is what we have booked. `balanced`: the day has no open break. The two sides of a day differ by exactly the sum of `difference` over its breaks: on a balanced day they are equal, or resolved breaks state and explain the difference.';
 const BREAKS_EXPLAINED =
-  'Where a provider’s word and our books differ. `expected` is what our books have, `actual` what the provider says; null: nothing, or a break found otherwise than from the statement of a day. Of a figure of a statement, `expected` is the figure and `actual` what its parts come to. `difference` is the provider’s movements of the day less ours, as far as the break accounts for them. A difference that another day or movement explains is recorded as resolved, with a `note` that says so and without `resolvedBy`; it opens once that no longer explains it. A break that disappears is resolved by itself, without `note` and `resolvedBy`, and its `difference` is zero; one that a person has resolved opens again only if its facts change.';
+  'A difference between a provider’s data and our ledger. `expected` is what our ledger has, `actual` what the provider reports; null means nothing, or that the break was not found in the statement of a day. For a figure of a statement, `expected` is the figure and `actual` the sum of its parts. `difference` is the provider’s movements of the day minus ours, as far as the break accounts for them. A difference that another day or movement explains is recorded as resolved, with a `note` that says so and without `resolvedBy`; it opens if that no longer explains it. A break that disappears is resolved automatically, without `note` and `resolvedBy`, and its `difference` is zero; a break that a person has resolved reopens only if its facts change.';
 
 const getReconciliations = route(
   {
     method: 'GET',
     path: '/reconciliations',
     operationId: 'listReconciliations',
-    summary: 'Compared days, in the order of their first comparison',
+    summary: 'List compared days in order of first comparison',
     description: DAYS_EXPLAINED,
     tag: TAG,
     paged: true,
@@ -66,7 +66,7 @@ const getReconciliation = route(
     method: 'GET',
     path: '/reconciliations/{id}',
     operationId: 'getReconciliation',
-    summary: 'A compared day',
+    summary: 'Get a compared day',
     description: DAYS_EXPLAINED,
     tag: TAG,
     params: { id: uuid<ReconciliationId>() },
@@ -86,8 +86,8 @@ const getBreaks = route(
     method: 'GET',
     path: '/reconciliation-breaks',
     operationId: 'listReconciliationBreaks',
-    summary: 'Differences between the books of providers and ours',
-    description: `${BREAKS_EXPLAINED} In the order in which they were first found.`,
+    summary: 'List reconciliation breaks',
+    description: `${BREAKS_EXPLAINED} Listed in the order in which they were first found.`,
     tag: TAG,
     paged: true,
     query: {
@@ -122,7 +122,7 @@ const getBreak = route(
     method: 'GET',
     path: '/reconciliation-breaks/{id}',
     operationId: 'getReconciliationBreak',
-    summary: 'A difference between the books of a provider and ours',
+    summary: 'Get a reconciliation break',
     description: BREAKS_EXPLAINED,
     tag: TAG,
     params: { id: uuid<ReconciliationBreakId>() },
@@ -146,7 +146,7 @@ const resolve = route(
     operationId: 'resolveReconciliationBreak',
     summary: 'Resolve a break',
     description:
-      'For a person who has looked into it: `note` says what came of it. Nothing is posted. The audit log says who resolved it, and does not repeat the note.',
+      'For a break that a person has investigated; `note` states the result. Nothing is posted. The audit log shows who resolved it, without the note.',
     tag: TAG,
     roles: ['operator'],
     params: { id: uuid<ReconciliationBreakId>() },

@@ -1,11 +1,12 @@
 import type { ReconciliationBreak } from '../../db/reconciliation/breaks.ts';
 import type { Reconciliation } from '../../db/reconciliation/days.ts';
 import type { StoredFacts } from '../../db/reconciliation/schema.ts';
-import type { ReconciliationBreakId, ReconciliationId } from '../../domain/frame/ids.ts';
-import { amountNumber } from '../../domain/frame/money.ts';
-import { formatDateTime } from '../../domain/frame/time/dates.ts';
+import type { ReconciliationBreakId, ReconciliationId } from '../../domain/common/ids.ts';
+import { amountNumber } from '../../domain/common/money.ts';
+import { formatDateTime } from '../../domain/common/time/dates.ts';
+import { NOTE_LENGTH_MAX } from '../../domain/reconciliation/break-resolutions.ts';
 import { BREAK_KINDS, BREAK_STATUSES } from '../../domain/reconciliation/reconciliation.ts';
-import { named } from '../frame/schemas/named.ts';
+import { named } from '../http/schemas/named.ts';
 import {
   amount,
   currency,
@@ -17,12 +18,11 @@ import {
   picklist,
   text,
   uuid,
-} from '../frame/schemas/schemas.ts';
+} from '../http/schemas/schemas.ts';
 
 export const PROVIDER_LENGTH_MAX = 64;
-/** Our ids and the references of providers; digests of entries that could not be read. */
+/** Our ids, references of providers, and digests of unreadable entries. */
 export const REFERENCE_LENGTH_MAX = 300;
-export const NOTE_LENGTH_MAX = 500;
 /** Machine users' ids. */
 const ACTOR_LENGTH_MAX = 100;
 const COUNT_MAX = 1e12;

@@ -1,6 +1,6 @@
-import { DomainError, type Problem } from '../../domain/frame/errors.ts';
+import { DomainError, type Problem } from '../../domain/common/errors.ts';
 import { redirectUriProblem, type ThirdPartyKey } from '../../domain/third-party-providers/third-party-providers.ts';
-import { readJwk } from '../frame/requests/keys/public-keys.ts';
+import { readJwk } from '../http/requests/keys/public-keys.ts';
 import type { JwksSent } from './schemas.ts';
 
 const ENTITY = 'thirdPartyProvider';
@@ -16,7 +16,7 @@ type Read<Registration extends Sent> = Omit<Registration, 'jwks'> & {
     : { keys: ThirdPartyKey[] } | undefined;
 };
 
-/** Refuses addresses and keys that are not safe to use, all at once, and takes of the keys what verifies signatures. */
+/** Rejects all unsafe addresses and keys together, and reads the public parts of the keys. */
 export function readRegistration<Registration extends Sent>(
   registration: Registration,
   policy: { readonly allowLoopback: boolean },
@@ -30,7 +30,7 @@ export function readRegistration<Registration extends Sent>(
   const [first, ...rest] = problems;
   if (first !== undefined) throw new DomainError([first, ...rest]);
   const jwks = keys && { keys: keys.flatMap((key) => ('problem' in key ? [] : [key])) };
-  // Absent exactly where it was absent from what was sent.
+  // Absent if it was not sent.
   return { ...registration, jwks } as Read<Registration>;
 }
 

@@ -4,10 +4,10 @@ import {
   findThirdPartyProvider,
   listThirdPartyProviders,
 } from '../../db/third-party-providers/third-party-providers.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { ThirdPartyProviderId } from '../../domain/frame/ids.ts';
-import { route } from '../frame/route.ts';
-import { fields, list, uuid } from '../frame/schemas/schemas.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { ThirdPartyProviderId } from '../../domain/common/ids.ts';
+import { route } from '../http/route.ts';
+import { fields, list, uuid } from '../http/schemas/schemas.ts';
 import { readRegistration } from './registrations.ts';
 import {
   presentThirdPartyProvider,
@@ -28,9 +28,9 @@ const postThirdPartyProvider = route(
     method: 'POST',
     path: '/third-party-providers',
     operationId: 'createThirdPartyProvider',
-    summary: 'Register a third-party provider, active at once',
+    summary: 'Register a third-party provider',
     description:
-      'Account holders are sent back to registered redirect addresses alone, compared character by character: https, without fragment, wildcard and credentials. Keys are public, for PS256 (RSA, at least 2,048 bits) or ES256. With `dpopBoundAccessTokens` the third-party provider gets, and may use, only access tokens that are bound to a key (RFC 9449); without it, it may have them.',
+      'The third-party provider is active immediately. Account holders are redirected only to registered addresses, which are compared character by character: https, without fragment, wildcard or credentials. Keys are public keys for PS256 (RSA, at least 2,048 bits) or ES256. With `dpopBoundAccessTokens`, the third-party provider can get and use only access tokens that are bound to a key (RFC 9449); otherwise bound tokens are optional.',
     tag: TAG,
     roles: ['admin'],
     workflows: { direct: { data: fields({ thirdPartyProvider: thirdPartyProviderSent }) } },
@@ -56,7 +56,7 @@ const getThirdPartyProvider = route(
     method: 'GET',
     path: '/third-party-providers/{thirdPartyProviderId}',
     operationId: 'getThirdPartyProvider',
-    summary: 'A third-party provider',
+    summary: 'Get a third-party provider',
     tag: TAG,
     roles: ['admin'],
     params,
@@ -76,7 +76,7 @@ const getThirdPartyProviders = route(
     method: 'GET',
     path: '/third-party-providers',
     operationId: 'listThirdPartyProviders',
-    summary: 'Third-party providers, in the order of their creation',
+    summary: 'List third-party providers in order of creation',
     tag: TAG,
     roles: ['admin'],
     paged: true,
@@ -96,9 +96,9 @@ const patchThirdPartyProvider = route(
     method: 'PATCH',
     path: '/third-party-providers/{thirdPartyProviderId}',
     operationId: 'updateThirdPartyProvider',
-    summary: 'Change a third-party provider, or take away its access',
+    summary: 'Change a third-party provider, or end its access',
     description:
-      'Takes effect at once: an inactive third-party provider has no access, by its own tokens or by access tokens. Redirect addresses and keys are replaced as a whole.',
+      'Takes effect immediately: an inactive third-party provider has no access, neither with its own tokens nor with access tokens. Redirect addresses and keys are replaced as a whole.',
     tag: TAG,
     roles: ['admin'],
     params,

@@ -1,14 +1,14 @@
 import * as v from 'valibot';
 import type { ThirdPartyProviderRow } from '../../db/third-party-providers/third-party-providers.ts';
-import type { ThirdPartyProviderId } from '../../domain/frame/ids.ts';
-import { formatDateTime } from '../../domain/frame/time/dates.ts';
+import type { ThirdPartyProviderId } from '../../domain/common/ids.ts';
+import { formatDateTime } from '../../domain/common/time/dates.ts';
 import {
   isWebAddress,
   THIRD_PARTY_ALGORITHMS,
   THIRD_PARTY_PROVIDER_STATUSES,
   WEB_ADDRESS_LENGTH_MAX,
 } from '../../domain/third-party-providers/third-party-providers.ts';
-import { named } from '../frame/schemas/named.ts';
+import { named } from '../http/schemas/named.ts';
 import {
   boolean,
   dateTime,
@@ -20,7 +20,7 @@ import {
   picklist,
   text,
   uuid,
-} from '../frame/schemas/schemas.ts';
+} from '../http/schemas/schemas.ts';
 import { base64Url } from '../machine-users/keys.ts';
 
 const NAME_LENGTH_MAX = 140;
@@ -37,11 +37,11 @@ const webAddress = () =>
     hint<string>({ format: 'uri', maxLength: WEB_ADDRESS_LENGTH_MAX, pattern: '^https?://' }),
   );
 
-/** The rest of the rule depends on the configuration. */
+/** Further rules depend on the configuration. */
 const redirectUri = () =>
   v.pipe(v.string('must be an https address'), hint<string>({ format: 'uri', maxLength: WEB_ADDRESS_LENGTH_MAX }));
 
-/** RFC 7517, public keys alone: a private part is refused as an unknown field. */
+/** RFC 7517, only public keys: a private part is rejected as an unknown field. */
 const jwksSent = named(
   'ThirdPartyJwks',
   fields({

@@ -1,32 +1,32 @@
 import { createHash, randomBytes } from 'node:crypto';
 import * as v from 'valibot';
-import type { Reader } from '../../db/driver/client.ts';
+import type { Reader } from '../../db/query/database.ts';
 import {
   claimAuthenticationAttempt,
   findUserByAddress,
-  forgiveAuthenticationAttempt,
   type LimitedHash,
+  resetFailedAttempts,
 } from '../../db/users/authentications.ts';
 import { isKnownDevice, keepKnownDevice } from '../../db/users/known-devices.ts';
 import { requestPasswordReset } from '../../db/users/password-resets.ts';
-import { refusal } from '../../domain/frame/errors.ts';
-import type { UserId } from '../../domain/frame/ids.ts';
-import { emailKey } from '../../domain/frame/parties/emails.ts';
-import { formatDateTime } from '../../domain/frame/time/dates.ts';
-import { isIpAddress, type Limited, limitsOf } from '../../domain/users/authentications.ts';
+import { rejection } from '../../domain/common/errors.ts';
+import type { UserId } from '../../domain/common/ids.ts';
+import { emailKey } from '../../domain/common/parties/emails.ts';
+import { formatDateTime } from '../../domain/common/time/dates.ts';
+import { type FailureLimit, isIpAddress, limitsOf } from '../../domain/users/authentications.ts';
 import { presentUser } from '../../domain/users/users.ts';
-import { HttpRefusal } from '../frame/errors.ts';
-import { route } from '../frame/route.ts';
-import { named } from '../frame/schemas/named.ts';
-import { email } from '../frame/schemas/parties.ts';
-import { dateTime, fields, hint, optional, text, uuid } from '../frame/schemas/schemas.ts';
-import { secret } from '../frame/schemas/secrets.ts';
+import { HttpRejection } from '../http/errors.ts';
+import { route } from '../http/route.ts';
+import { named } from '../http/schemas/named.ts';
+import { email } from '../http/schemas/parties.ts';
+import { dateTime, fields, hint, optional, text, uuid } from '../http/schemas/schemas.ts';
+import { secret } from '../http/schemas/secrets.ts';
 import { isPassword } from './password-hashes.ts';
 import { USER_EXAMPLE, userShown } from './schemas.ts';
 
 const TAG = 'Users';
 
-/** Any text: one that no password can be is a wrong password. */
+/** Any text: text that cannot be a password is a wrong password. */
 const password = secret(v.pipe(v.string('must be text'), hint<string>({ format: 'password', writeOnly: true })));
 
 export const ADDRESS_EXAMPLE = 'ada@example.com';
@@ -35,7 +35,7 @@ const DEVICE_TOKEN_EXAMPLE = 'Zm91cnR5LXRocmVlIGxldHRlcnMgb2YgYSBkZXZpY2U';
 
 const DEVICE_TOKEN_LENGTH_MAX = 128;
 
-/** Where the person sits, as the front office sees it. */
+/** Where the sign-in comes from, as the front office sees it. */
 const source = named(
   'SignInSource',
   fields({
@@ -56,8 +56,8 @@ const source = named(
 );
 
 /**
- * Not a write: nothing is stored under the Idempotency-Key, whose row would hold a fast hash of a body with a password, and
- * whose answer would outlive the password.
+ * Not an idempotent write: a row for the Idempotency-Key would hold a fast hash of a body with a password, and
+ * an answer that outlives the password.
  */
 const authenticateUser = route(
   {
@@ -66,7 +66,7 @@ const authenticateUser = route(
     operationId: 'authenticateUser',
     summary: 'Check the e-mail address and the password of a user',
     description:
-      'For the front office, which keeps its own sessions. An unknown address, a wrong password, a user without a password and an inactive user are one answer. Failures in 15 minutes after which the answer is 429: ten of one address from one `source` (or without one), 50 from one source over all addresses, 100 of one address over all sources. With a `source`, the answer has `data.source.deviceToken`: keep it on the person’s device (a cookie that scripts cannot read) and send it with the next sign-in there. The device then has only a limit of ten of its own, so strangers cannot shut its owner out. It stays known for 90 days after its last sign-in, until the password is reset. An `Idempotency-Key` has no effect: every request checks anew.',
+      'For a front office that keeps its own sessions. An unknown address, a wrong password, a user without a password and an inactive user get the same response. Further attempts get 429 after this many failures in 15 minutes: ten for one address from one `source` (or without one), 50 from one source across all addresses, 100 for one address across all sources. With a `source`, the response contains `data.source.deviceToken`: keep it on the person’s device (in a cookie that scripts cannot read) and send it with the next sign-in from that device. The device then has only its own limit of ten, so strangers cannot lock its owner out. It stays known for 90 days after its last sign-in, or until the password is reset. An `Idempotency-Key` has no effect: every request is checked again.',
     tag: TAG,
     roles: ['operator'],
     workflows: {
@@ -104,20 +104,20 @@ const authenticateUser = route(
     if (user === null || !isCorrect || user.status !== 'active') throw notAuthenticated();
     const deviceToken = device === null ? newDeviceToken() : (data.source?.deviceToken ?? '');
     await database.transaction(async (tx) => {
-      await forgiveAuthenticationAttempt(tx, limited, attempt.attemptedAt);
+      await resetFailedAttempts(tx, limited, attempt.attemptedAt);
       if (data.source !== undefined) await keepKnownDevice(tx, user.id, hashOf(deviceToken));
     });
     return { data: { user: presentUser(user), ...(data.source === undefined ? {} : { source: { deviceToken } }) } };
   },
 );
 
-/** The name under which a device of this user's has its own limit; null for any other token. */
+/** The name for the separate limit of a known device of this user; null for any other token. */
 async function knownDevice(reader: Reader, key: string, deviceToken: string | undefined): Promise<string | null> {
   const tokenHash = hashOf(deviceToken ?? '');
   return (await isKnownDevice(reader, key, tokenHash)) ? tokenHash.toString('hex') : null;
 }
 
-function limitedHash(key: string, { name, isOfAddress, failuresMax }: Limited): LimitedHash {
+function limitedHash(key: string, { name, isOfAddress, failuresMax }: FailureLimit): LimitedHash {
   return { hash: hashOf(name), ofAddressHash: isOfAddress ? addressHash(key) : null, failuresMax };
 }
 
@@ -131,7 +131,7 @@ const postPasswordReset = route(
     method: 'POST',
     path: '/users/{userId}/password-reset',
     operationId: 'resetUserPassword',
-    summary: 'Mail a user a link to a new password',
+    summary: 'E-mail a user a link for setting a new password',
     description:
       'The link works once, for an hour, and replaces an earlier one. The old password works until the new one is set.',
     tag: TAG,
@@ -153,14 +153,14 @@ const postPasswordReset = route(
       },
     },
   },
-  async ({ params: { userId }, initiator, writeAlone }) =>
-    writeAlone(async (tx) => {
+  async ({ params: { userId }, initiator, transaction }) =>
+    transaction(async (tx) => {
       const { id, expiresAt } = await requestPasswordReset(tx, userId, initiator);
       return { data: { passwordReset: { id, userId, expiryDateTime: formatDateTime(expiresAt) } } };
     }),
 );
 
-/** Failures are counted under this, so that the address itself is not kept. */
+/** Failures are counted under this hash, so that the address itself is not stored. */
 export function addressHash(key: string): Buffer {
   return hashOf(key);
 }
@@ -171,16 +171,16 @@ function hashOf(text: string): Buffer {
 
 function notAuthenticated() {
   const message = 'No active user has this e-mail address and this password.';
-  return refusal('user.authentication.failed', ['user', 'email', ''], message);
+  return rejection('user.authentication.failed', ['user', 'email', ''], message);
 }
 
-function tooManyFailures(retryAfterSeconds: number): HttpRefusal {
+function tooManyFailures(retryAfterSeconds: number): HttpRejection {
   const problem = {
     code: 'common.rate.limited',
     message: `Too many sign-ins have failed: retry in ${retryAfterSeconds} s.`,
     messageParameters: ['user', 'email', ''],
   } as const;
-  return new HttpRefusal(429, problem, { 'retry-after': String(retryAfterSeconds) }, 'password-locked');
+  return new HttpRejection(429, problem, { 'retry-after': String(retryAfterSeconds) }, 'password-locked');
 }
 
 export const userAuthenticationRoutes = [authenticateUser, postPasswordReset];

@@ -5,12 +5,12 @@ import {
   listUserClientRelations,
 } from '../../db/users/client-relations.ts';
 import { findUser } from '../../db/users/users.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { ClientId, UserClientRelationId, UserId } from '../../domain/frame/ids.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { ClientId, UserClientRelationId, UserId } from '../../domain/common/ids.ts';
 import { USER_CLIENT_RELATION_STATUSES } from '../../domain/users/client-relations.ts';
-import { route } from '../frame/route.ts';
-import { named } from '../frame/schemas/named.ts';
-import { fields, list, optional, picklist, uuid } from '../frame/schemas/schemas.ts';
+import { route } from '../http/route.ts';
+import { named } from '../http/schemas/named.ts';
+import { fields, list, optional, picklist, uuid } from '../http/schemas/schemas.ts';
 import {
   CLIENT_ID_EXAMPLE,
   CLIENTS_MAX,
@@ -53,7 +53,7 @@ const getUserClientRelations = route(
     method: 'GET',
     path: '/users/{userId}/client-relations',
     operationId: 'listUserClientRelations',
-    summary: 'The relation of a user to a client',
+    summary: 'Find the relation of a user to a client',
     tag: TAG,
     paged: true,
     params: { userId: uuid<UserId>() },
@@ -88,7 +88,7 @@ const getUserClientRelation = route(
     method: 'GET',
     path: '/users/{userId}/client-relations/{id}',
     operationId: 'getUserClientRelation',
-    summary: 'A relation of a user to a client',
+    summary: 'Get a relation of a user to a client',
     tag: TAG,
     params: one,
     response: fields({ userClientRelation: userClientRelationShown }),
@@ -128,10 +128,10 @@ const patchUserClientRelation = route(
       response: { userClientRelation: { ...USER_CLIENT_RELATION_EXAMPLE, status: 'revoked' } },
     },
   },
-  async ({ params, body, initiator, write, writeAlone }) => {
+  async ({ params, body, initiator, write, transaction }) => {
     const { status } = body.data.userClientRelation;
     // A revocation takes consents and an invitation with it, which are locked one by one.
-    const writeChange = status === 'revoked' ? writeAlone : write;
+    const writeChange = status === 'revoked' ? transaction : write;
     return writeChange(async (tx) => {
       const changed = await changeUserClientRelation(tx, params.userId, params.id, status, initiator);
       return { data: { userClientRelation: presentUserClientRelation(changed) } };

@@ -1,12 +1,12 @@
 import { changeUserInvitation, findUserInvitation, listUserInvitations } from '../../db/users/invitations.ts';
 import { CLIENT_RELATIONS } from '../../domain/clients/clients.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { UserInvitationId } from '../../domain/frame/ids.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { UserInvitationId } from '../../domain/common/ids.ts';
 import { USER_INVITATION_STATUSES, type UserInvitation } from '../../domain/users/invitations.ts';
-import { route } from '../frame/route.ts';
-import { named } from '../frame/schemas/named.ts';
-import { email } from '../frame/schemas/parties.ts';
-import { fields, list, picklist, uuid } from '../frame/schemas/schemas.ts';
+import { route } from '../http/route.ts';
+import { named } from '../http/schemas/named.ts';
+import { email } from '../http/schemas/parties.ts';
+import { fields, list, picklist, uuid } from '../http/schemas/schemas.ts';
 
 const TAG = 'Users';
 
@@ -36,7 +36,7 @@ const getUserInvitations = route(
     method: 'GET',
     path: '/users/{userEmail}/invitations',
     operationId: 'listUserInvitations',
-    summary: 'The invitations of an e-mail address, in the order of their creation',
+    summary: 'List the invitations of an e-mail address in order of creation',
     tag: TAG,
     paged: true,
     params: { userEmail: email() },
@@ -56,7 +56,7 @@ const getUserInvitation = route(
     method: 'GET',
     path: '/users/{userEmail}/invitations/{usersInvitationId}',
     operationId: 'getUserInvitation',
-    summary: 'An invitation',
+    summary: 'Get an invitation',
     tag: TAG,
     params: one,
     response: fields({ userInvitation: userInvitationShown }),

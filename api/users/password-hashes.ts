@@ -11,11 +11,11 @@ export function hashPassword(text: string): Promise<string> {
   return hash(prepared.password, ARGON2ID);
 }
 
-/** The hash of a random password, with the parameters of real hashes: verifying takes as long for an address without a user. */
+/** The hash of a random password, with the parameters of real hashes: verification takes as long for an address without a user. */
 export const DUMMY_HASH =
   '$argon2id$v=19$m=19456,t=2,p=1$sBbmMr5zFFhT8hT5IMA67g$ihzSYMx1ZymJ+ey+8DCXFQzzh3FEvXF3OfcfC7XnGCw';
 
-/** Whether the text is the password of the hash; false, in the same time, without a hash or for a text that can be no password. */
+/** Whether the text is the password of the hash. Without a hash, or for text that cannot be a password, false after the same time. */
 export async function isPassword(text: string, passwordHash: string | null): Promise<boolean> {
   const prepared = preparePassword(text);
   const password = 'password' in prepared ? prepared.password : null;

@@ -1,13 +1,13 @@
 import { inviteUser } from '../../db/users/invitations.ts';
 import { changeUser, createUser, findUser, listUsers } from '../../db/users/users.ts';
 import { CLIENT_RELATIONS } from '../../domain/clients/clients.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { ClientId, UserId } from '../../domain/frame/ids.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { ClientId, UserId } from '../../domain/common/ids.ts';
 import { presentInvitedUser, presentUser } from '../../domain/users/users.ts';
-import { route } from '../frame/route.ts';
-import { named } from '../frame/schemas/named.ts';
-import { email } from '../frame/schemas/parties.ts';
-import { fields, list, optional, picklist, uuid } from '../frame/schemas/schemas.ts';
+import { route } from '../http/route.ts';
+import { named } from '../http/schemas/named.ts';
+import { email } from '../http/schemas/parties.ts';
+import { fields, list, optional, picklist, uuid } from '../http/schemas/schemas.ts';
 import { presentUserInvitation, userInvitationShown } from './invitations.ts';
 import {
   CLIENT_ID_EXAMPLE,
@@ -38,7 +38,7 @@ const postUser = route(
     operationId: 'createUser',
     summary: 'Create a user, or invite a person to become one',
     description:
-      'A user that is created directly cannot sign in; an invited person becomes a user by setting a password through the link in the e-mail. The invitations of one request share one e-mail and one answer.',
+      'A user that is created directly cannot sign in; an invited person becomes a user by setting a password through the link in the e-mail. The invitations of one request are sent in one e-mail and answered together.',
     tag: TAG,
     roles: ['operator'],
     workflows: {
@@ -121,11 +121,9 @@ const patchUser = route(
       response: { user: { ...USER_EXAMPLE, status: 'inactive' } },
     },
   },
-  async ({ params, body, initiator, write, writeAlone }) => {
+  async ({ params, body, initiator, write }) => {
     const change = body.data.user;
-    // Whoever becomes inactive loses consents, which are locked one by one.
-    const writeChange = change.status === 'inactive' ? writeAlone : write;
-    return writeChange(async (tx) => {
+    return write(async (tx) => {
       const user = await changeUser(tx, params.userId, change, initiator);
       return { data: { user: presentUser(user) } };
     });
@@ -137,7 +135,7 @@ const getUsers = route(
     method: 'GET',
     path: '/users',
     operationId: 'listUsers',
-    summary: 'External users, in the order of their creation',
+    summary: 'List external users in order of creation',
     tag: TAG,
     paged: true,
     query: { 'data.user.category': picklist(['external']), 'data.user.email': optional(email()) },
@@ -156,7 +154,7 @@ const getUser = route(
     method: 'GET',
     path: '/users/{userId}',
     operationId: 'getUser',
-    summary: 'A user',
+    summary: 'Get a user',
     tag: TAG,
     params: { userId: uuid<UserId>() },
     response: fields({ user: userShown }),

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
-import type { ClientId } from '../../domain/frame/ids.ts';
+import type { ClientId } from '../../domain/common/ids.ts';
 import { USER_CLIENT_RELATION_STATUSES, type UserClientRelation } from '../../domain/users/client-relations.ts';
 import { USER_STATUSES, type UserIdentity, type UserProfile } from '../../domain/users/users.ts';
-import { named } from '../frame/schemas/named.ts';
-import { addressSent, addressShown, email, partyName, phone } from '../frame/schemas/parties.ts';
-import { clearable, date, fields, list, nullable, optional, picklist, text, uuid } from '../frame/schemas/schemas.ts';
+import { named } from '../http/schemas/named.ts';
+import { addressSent, addressShown, email, partyName, phone } from '../http/schemas/parties.ts';
+import { clearable, date, fields, list, nullable, optional, picklist, text, uuid } from '../http/schemas/schemas.ts';
 
-/** Most clients per request to relate a user to, or invite a person for. */
+/** Most clients per request for relations of a user or for invitations. */
 export const CLIENTS_MAX = 100;
 
 const type = () => picklist(['individual']);

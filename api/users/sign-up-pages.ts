@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { SignUp } from '../../db/users/sign-ups.ts';
-import { escaped } from '../../domain/frame/html.ts';
+import { escaped } from '../../domain/common/texts/html.ts';
 import { PASSWORD_LENGTH_MIN, PASSWORD_UNITS_MAX } from '../../domain/users/passwords.ts';
-import type { OpenAnswer } from '../frame/route.ts';
+import type { OpenAnswer } from '../http/route.ts';
 import { type Language, type NoticeName, SIGN_UP_TEXTS, type SignUpTexts } from './sign-up-texts.ts';
 
 /** The sign-up pages: server-rendered HTML without scripts, for phones first. */
@@ -63,7 +63,7 @@ export function noticePage(language: Language, name: NoticeName): OpenAnswer {
   return page(language, title, body, status, status === 503 ? { 'retry-after': '5' } : {});
 }
 
-/** The page of a valid link: accept, choosing a password if there is none yet, or reject. */
+/** The page of a valid link: accept, with a password if the person has none, or reject. */
 export function signUpPage(language: Language, found: SignUp, problem: ProblemName | null): OpenAnswer {
   const texts = SIGN_UP_TEXTS[language];
   const { signUp, clientNames, needsPassword } = found;
@@ -114,11 +114,11 @@ function problemBox(texts: SignUpTexts, problem: ProblemName): string {
 }
 
 // The hidden user name lets password managers associate the password.
-function passwordField(texts: SignUpTexts, email: string, refused: boolean): string {
-  const described = refused ? 'password-hint problem' : 'password-hint';
+function passwordField(texts: SignUpTexts, email: string, rejected: boolean): string {
+  const described = rejected ? 'password-hint problem' : 'password-hint';
   return `<input type="email" name="username" value="${escaped(email)}" autocomplete="username" readonly hidden>
 <label for="password">${escaped(texts.password)}</label>
-<input id="password" name="password" type="password" autocomplete="new-password" required minlength="${PASSWORD_LENGTH_MIN}" maxlength="${PASSWORD_UNITS_MAX}" aria-describedby="${described}"${refused ? ' aria-invalid="true" autofocus' : ''}>
+<input id="password" name="password" type="password" autocomplete="new-password" required minlength="${PASSWORD_LENGTH_MIN}" maxlength="${PASSWORD_UNITS_MAX}" aria-describedby="${described}"${rejected ? ' aria-invalid="true" autofocus' : ''}>
 <p class="hint" id="password-hint">${escaped(texts.passwordHint)}</p>`;
 }
 

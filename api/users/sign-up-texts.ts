@@ -40,7 +40,7 @@ export type NoticeName =
   | 'password-cancelled'
   | 'password-expired';
 
-/** What is different when the link sets a new password. */
+/** Texts that differ if the link is for a new password. */
 interface ResetTexts {
   readonly title: string;
   readonly asked: string;
@@ -57,13 +57,13 @@ const ENGLISH: SignUpTexts = {
   accept: 'Accept the invitation',
   reject: 'Reject the invitation',
   rejectHint: 'Not you, or not what you want?',
-  until: (date) => `This link is good until ${date} (UTC) and works once.`,
-  problem: 'Please look at this again:',
+  until: (date) => `This link is valid until ${date} (UTC) and works once.`,
+  problem: 'Please correct this:',
   problems: {
     'too-short': 'The password needs at least 12 characters.',
     'too-long': 'The password may have at most 128 characters.',
-    character: 'The password has a character that cannot be seen, such as a tab, or part of a composed picture.',
-    common: 'Many people use this password, so it is guessed early. Please choose another.',
+    character: 'The password has an invisible character, such as a tab or part of a composed emoji.',
+    common: 'This password is common and easy to guess. Please choose another.',
     personal: 'The password is too close to your name or address. Please choose another.',
     choice: 'Please accept or reject the invitation.',
   },
@@ -75,24 +75,27 @@ const ENGLISH: SignUpTexts = {
   notices: {
     accepted: { title: 'Invitation accepted', text: 'You are signed up. You can close this page.' },
     rejected: { title: 'Invitation rejected', text: 'Nothing was set up. You can close this page.' },
-    used: { title: 'This link was used', text: 'The invitation was answered with it already. It works only once.' },
-    cancelled: { title: 'The invitation was withdrawn', text: 'Whoever invited you has cancelled it.' },
-    expired: { title: 'The invitation has expired', text: 'It was good for seven days. Please ask for a new one.' },
+    used: {
+      title: 'This link has already been used',
+      text: 'The invitation has already been answered. The link works only once.',
+    },
+    cancelled: { title: 'The invitation was withdrawn', text: 'The person who invited you has cancelled it.' },
+    expired: { title: 'The invitation has expired', text: 'It was valid for seven days. Please ask for a new one.' },
     unknown: {
       title: 'This link is not valid',
-      text: 'Please open it once more from the e-mail, whole and unchanged.',
+      text: 'Please open it again from the e-mail, complete and unchanged.',
     },
-    unavailable: { title: 'Please try again', text: 'The service cannot answer right now. Nothing was changed.' },
+    unavailable: { title: 'Please try again', text: 'The service is temporarily unavailable. Nothing was changed.' },
     'password-set': { title: 'Password saved', text: 'Your new password works from now on. You can close this page.' },
     'password-used': {
-      title: 'This link was used',
-      text: 'A new password was set with it already. It works only once.',
+      title: 'This link has already been used',
+      text: 'A new password has already been set with it. The link works only once.',
     },
     'password-cancelled': {
       title: 'This link no longer works',
       text: 'Please use the newest e-mail, or ask for another.',
     },
-    'password-expired': { title: 'This link is too old', text: 'It was good for an hour. Please ask for a new one.' },
+    'password-expired': { title: 'This link is too old', text: 'It was valid for an hour. Please ask for a new one.' },
   },
 };
 

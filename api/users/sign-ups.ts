@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import { DatabaseUnavailable, LockTimeout } from '../../db/driver/client.ts';
-import type { Initiator } from '../../db/frame/audit-entries.ts';
+import type { Initiator } from '../../db/common/audit-entries.ts';
+import { DatabaseUnavailable, LockTimeout } from '../../db/postgres/failures.ts';
 import { acceptPasswordReset } from '../../db/users/password-resets.ts';
 import { acceptSignUp, findSignUp, rejectSignUp, type SignUp } from '../../db/users/sign-ups.ts';
-import type { UserSignUpId } from '../../domain/frame/ids.ts';
-import { emailKey } from '../../domain/frame/parties/emails.ts';
+import type { UserSignUpId } from '../../domain/common/ids.ts';
+import { emailKey } from '../../domain/common/parties/emails.ts';
 import { isExpired } from '../../domain/users/invitations.ts';
 import { checkPassword, type PasswordProblem } from '../../domain/users/passwords.ts';
-import { type OpenAnswer, type OpenRequest, openRoute } from '../frame/route.ts';
-import type { Services } from '../frame/services.ts';
+import { type OpenAnswer, type OpenRequest, openRoute } from '../http/route.ts';
+import type { Services } from '../http/services.ts';
 import { addressHash } from './authentications.ts';
 import { hashPassword } from './password-hashes.ts';
 import { noticePage, signUpPage } from './sign-up-pages.ts';
@@ -23,11 +23,19 @@ const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 /** The longest password takes 6 kB in a form if every character is escaped. */
 const FORM_BYTES_MAX = 8 * 1024;
 
+const FORM_SCHEMA = {
+  type: 'object',
+  properties: {
+    answer: { type: 'string', enum: ['accept', 'reject'], description: 'To an invitation' },
+    password: { type: 'string', format: 'password', description: 'The new password, where the page asks for one' },
+  },
+} as const;
+
 const RESPONSES = {
   200: 'The page, in English, German or French by Accept-Language',
-  404: 'No e-mail had this link',
-  410: 'The link was used, withdrawn, or has expired',
-  503: 'The service cannot answer right now',
+  404: 'The link is not valid',
+  410: 'The link has been used or withdrawn, or has expired',
+  503: 'The service is temporarily unavailable',
 } as const;
 
 /** GET changes nothing: mail scanners follow links. */
@@ -36,7 +44,7 @@ const getSignUp = openRoute(
     method: 'GET',
     path: '/sign-up/{token}',
     operationId: 'showSignUp',
-    summary: 'The page of a link in an e-mail: an invitation, or a new password',
+    summary: 'Get the page of a link in an e-mail, for an invitation or a new password',
     tag: TAG,
     responses: RESPONSES,
   },
@@ -55,8 +63,8 @@ const postSignUp = openRoute(
     operationId: 'submitSignUp',
     summary: 'Accept an invitation, with a new password, or reject it; or set a new password',
     tag: TAG,
-    body: { mediaType: FORM, bytesMax: FORM_BYTES_MAX },
-    responses: { ...RESPONSES, 400: 'The page again, with what is wrong' },
+    body: { mediaType: FORM, bytesMax: FORM_BYTES_MAX, schema: FORM_SCHEMA },
+    responses: { ...RESPONSES, 400: 'The page again, with the problem' },
   },
   async (request) =>
     withSignUp(request, async (language, found) => {
@@ -84,7 +92,7 @@ async function accept(request: OpenRequest, language: Language, found: SignUp, p
   const outcome = await services.database.transaction((tx) =>
     acceptSignUp(tx, signUp.id, passwordHash, initiatorOf(request, signUp.id)),
   );
-  // The page was rendered for a user with a password who has none now: ask for one.
+  // The page was rendered for a user with a password, which has been removed since: ask for one.
   if (outcome === 'password-needed') return signUpPage(language, { ...found, needsPassword: true }, 'too-short');
   return answered(request, language, outcome, 'accepted');
 }
@@ -124,12 +132,12 @@ async function reject(request: OpenRequest, language: Language, { signUp }: Sign
   return answered(request, language, outcome, 'rejected');
 }
 
-/** The person behind the link is known by the sign-up alone. */
+/** The sign-up is all that identifies the person behind the link. */
 function initiatorOf({ requestId }: OpenRequest, signUpId: UserSignUpId): Initiator {
   return { actor: signUpId, requestId };
 }
 
-/** Of two concurrent answers the first counts; the other gets the invitation's present state. */
+/** The first of two concurrent answers counts; the other gets the current state of the invitation. */
 async function answered(
   { services, params }: OpenRequest,
   language: Language,

@@ -4,13 +4,13 @@ import {
   retryWebhookDelivery,
   type WebhookDelivery,
 } from '../../db/webhooks/deliveries.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { EventId, WebhookDeliveryId, WebhookSubscriptionId } from '../../domain/frame/ids.ts';
-import { formatDateTime, formatDateTimeMs } from '../../domain/frame/time/dates.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { EventId, WebhookDeliveryId, WebhookSubscriptionId } from '../../domain/common/ids.ts';
+import { formatDateTime, formatDateTimeMs } from '../../domain/common/time/dates.ts';
 import { explainAttempt } from '../../domain/webhooks/explanations.ts';
 import { WEBHOOK_DELIVERY_STATUSES } from '../../domain/webhooks/subscriptions.ts';
-import { type Route, route } from '../frame/route.ts';
-import { named } from '../frame/schemas/named.ts';
+import { type Route, route } from '../http/route.ts';
+import { named } from '../http/schemas/named.ts';
 import {
   dateTime,
   fields,
@@ -22,15 +22,15 @@ import {
   picklist,
   text,
   uuid,
-} from '../frame/schemas/schemas.ts';
+} from '../http/schemas/schemas.ts';
 
 const TAG = 'Webhooks';
-/** Ten by schedule; each retry on request adds ten. */
+/** Ten by schedule, and ten more for each requested retry. */
 const ATTEMPTS_SHOWN_MAX = 10_000;
 const EXPLANATION_LENGTH_MAX = 500;
-/** The whole list is in docs/webhooks.md. */
+/** The whole list is in docs/reference/webhook-attempts.md. */
 const EXPLAINED =
-  'Each attempt shows the `responseCode` of an answer, or in `error` the code of why there was no complete one. `explanation` says what happened and what to do about it, and is null for a success.';
+  'Each attempt shows the `responseCode` that was received, or an `error` code if there was no complete response. `explanation` says what happened and what to do about it; it is null for a success.';
 
 const NAME = /^[a-z]+(-[a-z]+)*$/;
 const module = pattern(NAME, 'a module');
@@ -117,7 +117,7 @@ const getDelivery = route(
     method: 'GET',
     path: '/webhook-deliveries/{webhookDeliveryId}',
     operationId: 'getWebhookDelivery',
-    summary: 'A delivery with its attempts',
+    summary: 'Get a delivery with its attempts',
     description: EXPLAINED,
     tag: TAG,
     params: { webhookDeliveryId: uuid<WebhookDeliveryId>() },
@@ -136,8 +136,8 @@ const getDeliveries = route(
     method: 'GET',
     path: '/webhook-deliveries',
     operationId: 'listWebhookDeliveries',
-    summary: 'Deliveries with their attempts',
-    description: `One per event and subscriber, in the order of creation. ${EXPLAINED}`,
+    summary: 'List deliveries with their attempts',
+    description: `One per event and subscription, in order of creation. ${EXPLAINED}`,
     tag: TAG,
     paged: true,
     query: {
@@ -168,8 +168,8 @@ const retryDelivery = route(
     method: 'POST',
     path: '/webhook-deliveries/{webhookDeliveryId}/retry',
     operationId: 'retryWebhookDelivery',
-    summary: 'Deliver at once',
-    description: 'A pending delivery continues its schedule afterwards; a finished one restarts it.',
+    summary: 'Retry a delivery immediately',
+    description: 'A pending delivery continues its schedule afterwards; a finished delivery restarts it.',
     tag: TAG,
     roles: ['admin'],
     params: { webhookDeliveryId: uuid<WebhookDeliveryId>() },

@@ -2,9 +2,7 @@ import type { FURTHER_EVENT_TYPES, SPECIFIED_EVENT_TYPES } from '../../domain/we
 import { accountShown } from '../accounts/schemas.ts';
 import { beneficiaryShown } from '../beneficiaries/schemas.ts';
 import { clientShown } from '../clients/schemas.ts';
-import { pascalCase } from '../frame/openapi/bodies.ts';
-import type { WebhookContract } from '../frame/openapi/webhooks.ts';
-import type { Schema } from '../frame/schemas/schemas.ts';
+import type { Schema } from '../http/schemas/schemas.ts';
 import {
   approvedConsent,
   authorisedConsent,
@@ -14,6 +12,8 @@ import {
   requestedConsent,
   revokedConsent,
 } from '../open-banking/event-schemas.ts';
+import { pascalCase } from '../openapi/bodies.ts';
+import type { WebhookContract } from '../openapi/webhooks.ts';
 import { userShown } from '../users/schemas.ts';
 import {
   accountConnect,
@@ -40,7 +40,7 @@ import {
   pingData,
   pingMetadata,
   processingOutgoing,
-  recallRefusedOutgoing,
+  recallRejectedOutgoing,
   releasedOutgoing,
   returnedOutgoing,
   suspendedAccount,
@@ -54,11 +54,11 @@ type TypeOf<Module> =
   | (Module extends keyof Types ? Types[Module] : never)
   | (Module extends keyof FurtherTypes ? FurtherTypes[Module] : never);
 
-/** The resource as the type shows it, when the event occurs, and what stands beside the resource. */
+/** The resource as the type shows it, when the event occurs, and what is sent with the resource. */
 type Row = readonly [
   resource: Schema<unknown, unknown>,
   summary: string,
-  beside?: { readonly complianceCheck?: Schema<unknown, unknown>; readonly connect?: Schema<unknown, unknown> },
+  extra?: { readonly complianceCheck?: Schema<unknown, unknown>; readonly connect?: Schema<unknown, unknown> },
 ];
 
 type Events = {
@@ -77,26 +77,34 @@ const EVENTS: Events = {
     resource: 'incomingTransfer',
     types: {
       'incoming-transfer-pending': [pendingIncoming, 'Money has arrived and is not credited yet'],
-      'incoming-transfer-compliance-in-review': [pendingIncoming, 'The check of an incoming transfer waits', inReview],
+      'incoming-transfer-compliance-in-review': [
+        pendingIncoming,
+        'The compliance check of an incoming transfer is in review',
+        inReview,
+      ],
       'incoming-transfer-completed': [completedIncoming, 'Money is credited'],
-      'incoming-transfer-failed': [failedIncoming, 'Money is not credited, and goes back'],
-      'incoming-transfer-on-hold': [heldIncoming, 'Money is held, for subscribers who name this type'],
+      'incoming-transfer-failed': [failedIncoming, 'Money is not credited and is returned to its payer'],
+      'incoming-transfer-on-hold': [heldIncoming, 'Money is on hold; only for subscribers that name this type'],
     },
   },
   'outgoing-transfers': {
     resource: 'outgoingTransfer',
     types: {
       'outgoing-transfer-created': [pendingOutgoing, 'A transfer is accepted'],
-      'outgoing-transfer-compliance-in-review': [pendingOutgoing, 'The check of an outgoing transfer waits', inReview],
+      'outgoing-transfer-compliance-in-review': [
+        pendingOutgoing,
+        'The compliance check of an outgoing transfer is in review',
+        inReview,
+      ],
       'outgoing-transfer-processing': [processingOutgoing, 'All requirements are met; the money is reserved'],
-      'outgoing-transfer-released': [releasedOutgoing, 'The transfer is on its way, and cannot be cancelled'],
+      'outgoing-transfer-released': [releasedOutgoing, 'The transfer has been sent and cannot be cancelled'],
       'outgoing-transfer-completed': [completedOutgoing, 'The money has arrived'],
       'outgoing-transfer-cancelled': [cancelledOutgoing, 'The transfer is cancelled before its release'],
-      'outgoing-transfer-failed': [failedOutgoing, 'The transfer is refused; the money is back'],
+      'outgoing-transfer-failed': [failedOutgoing, 'The transfer has failed; the money is available again'],
       'outgoing-transfer-returned': [returnedOutgoing, 'The bank of the beneficiary has sent the money back'],
-      'outgoing-transfer-recall-refused': [
-        recallRefusedOutgoing,
-        'The bank of the beneficiary keeps the money, for subscribers who name this type',
+      'outgoing-transfer-recall-rejected': [
+        recallRejectedOutgoing,
+        'The bank of the beneficiary has rejected a recall; only for subscribers that name this type',
       ],
     },
   },
@@ -106,13 +114,17 @@ const EVENTS: Events = {
       'account-activated': [activeAccount, 'An account is active', connect],
       'account-inactivated': [inactiveAccount, 'An account is inactive', connect],
       'account-suspended': [suspendedAccount, 'An account is suspended', connect],
-      'account-closed': [closedAccount, 'An account is closed for good', connect],
-      'account-declined': [declinedAccount, 'An account is declined for good', connect],
-      'account-information-updated': [accountShown, 'An account has another alias, country or bank data', connect],
+      'account-closed': [closedAccount, 'An account is closed permanently', connect],
+      'account-declined': [declinedAccount, 'An account is declined permanently', connect],
+      'account-information-updated': [
+        accountShown,
+        'The alias, country or bank details of an account have changed',
+        connect,
+      ],
       'connection-creation-instructed': [accountInCreation, 'An account is to be opened at its provider', connect],
       'connection-created': [accountUpToDate, 'The provider has opened the account', connect],
       'connection-creation-failed': [accountNotCreated, 'The provider has not opened the account', connect],
-      'connection-update-instructed': [accountInUpdate, 'A change of the account is asked of its provider', connect],
+      'connection-update-instructed': [accountInUpdate, 'The provider has been asked to change the account', connect],
       'connection-updated': [accountUpToDate, 'The provider has changed the account', connect],
       'connection-update-failed': [accountOutdated, 'The provider has not changed the account', connect],
     },
@@ -122,17 +134,23 @@ const EVENTS: Events = {
     types: {
       created: [clientShown, 'A client is created'],
       'connection-created': [clientShown, 'A client is known to a provider', { connect: clientConnect }],
-      'status-changed': [clientShown, 'A client has another status, for subscribers who name this type'],
+      'status-changed': [clientShown, 'The status of a client has changed; only for subscribers that name this type'],
     },
   },
   'open-banking-consents': {
     resource: 'consent',
     types: {
-      'consent-requested': [requestedConsent, 'A third party asks for a consent'],
-      'consent-approved': [approvedConsent, 'The account holder has approved; the code waits to be exchanged'],
+      'consent-requested': [requestedConsent, 'A third party has requested a consent'],
+      'consent-approved': [
+        approvedConsent,
+        'The account holder has approved the consent; its code has not been exchanged yet',
+      ],
       'consent-authorised': [authorisedConsent, 'The third party has exchanged its code for access'],
-      'consent-rejected': [rejectedConsent, 'The account holder has refused'],
-      'consent-revoked': [revokedConsent, 'The consent is taken back, by a caller or by what it rested on'],
+      'consent-rejected': [rejectedConsent, 'The account holder has rejected the consent'],
+      'consent-revoked': [
+        revokedConsent,
+        'The consent is revoked, by a caller or because something that it depends on has ended',
+      ],
       'consent-expired': [expiredConsent, 'The request, the code or the grant was not used in time'],
       'consent-consumed': [consumedConsent, 'The payment is instructed'],
     },
@@ -149,7 +167,10 @@ const EVENTS: Events = {
     types: {
       'beneficiary-created': [beneficiaryShown, 'A beneficiary is created'],
       'beneficiary-updated': [beneficiaryShown, 'A beneficiary is changed'],
-      'beneficiary-bank-account-created': [beneficiaryWithBankAccount, 'A beneficiary has another bank account'],
+      'beneficiary-bank-account-created': [
+        beneficiaryWithBankAccount,
+        'A bank account has been added to a beneficiary',
+      ],
       'beneficiary-bank-account-updated': [beneficiaryWithBankAccount, 'A bank account of a beneficiary is changed'],
     },
   },
@@ -159,7 +180,7 @@ const PING: WebhookContract = {
   module: 'webhook-subscriptions',
   type: 'ping',
   name: 'Ping',
-  summary: 'A test that an admin asked for; no event',
+  summary: 'A test that an administrator requested; not an event',
   tag: TAG,
   data: pingData,
   metadata: pingMetadata,
@@ -174,8 +195,8 @@ export const WEBHOOKS: readonly WebhookContract[] = [
 ];
 
 function contractOf(module: string, resource: string, [type, row]: [string, Row]): WebhookContract {
-  const [shown, summary, beside = {}] = row;
-  const { complianceCheck, connect: container } = beside;
+  const [shown, summary, extra = {}] = row;
+  const { complianceCheck, connect: container } = extra;
   const isTransfer = module.endsWith('-transfers');
   return {
     module,

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { RECALL_REFUSED } from '../../domain/outgoing-transfers/outcomes/recalls.ts';
+import { RECALL_REJECTED } from '../../domain/outgoing-transfers/outcomes/recalls.ts';
 import { accountShown, connectionError, connectionShown } from '../accounts/schemas.ts';
 import { bankAccountShown, beneficiaryShown } from '../beneficiaries/schemas.ts';
-import { named } from '../frame/schemas/named.ts';
-import { narrowed } from '../frame/schemas/narrowed.ts';
+import { named } from '../http/schemas/named.ts';
+import { narrowed } from '../http/schemas/narrowed.ts';
 import {
   date,
   dateTime,
@@ -15,27 +15,29 @@ import {
   optional,
   text,
   uuid,
-} from '../frame/schemas/schemas.ts';
-import { incomingTransferShown } from '../incoming-transfers/routes.ts';
-import { shownTransferWithBeneficiary, statusReasonShown } from '../outgoing-transfers/schemas.ts';
+} from '../http/schemas/schemas.ts';
+import { incomingTransferOfEvents } from '../incoming-transfers/schemas.ts';
+import { outgoingTransferOfEvents, statusReasonShown } from '../outgoing-transfers/schemas.ts';
 import { subscriptionShown } from './subscription-schemas.ts';
 
-// Resources as specification 6 says an event of one type shows them.
+// Resources as the events of each type show them (specification 6).
 
-export const pendingIncoming = narrowed('PendingIncomingTransfer', incomingTransferShown, {
+export const pendingIncoming = narrowed('PendingIncomingTransfer', incomingTransferOfEvents, {
   status: v.literal('pending'),
   transferDate: v.null(),
 });
-export const completedIncoming = narrowed('CompletedIncomingTransfer', incomingTransferShown, {
+export const completedIncoming = narrowed('CompletedIncomingTransfer', incomingTransferOfEvents, {
   status: v.literal('completed'),
   transferDate: date(),
 });
-export const failedIncoming = narrowed('FailedIncomingTransfer', incomingTransferShown, {
+export const failedIncoming = narrowed('FailedIncomingTransfer', incomingTransferOfEvents, {
   status: v.literal('failed'),
 });
-export const heldIncoming = narrowed('HeldIncomingTransfer', incomingTransferShown, { status: v.literal('on-hold') });
+export const heldIncoming = narrowed('HeldIncomingTransfer', incomingTransferOfEvents, {
+  status: v.literal('on-hold'),
+});
 
-/** A dry run has neither; a transfer with events has both. */
+/** Optional only because a dry run has neither. */
 const made = { id: uuid(), transactionNumber: text(15) };
 
 export const pendingOutgoing = outgoing('Pending', { status: v.literal('pending') });
@@ -49,14 +51,14 @@ export const returnedOutgoing = outgoing('Returned', {
   returned: v.literal(true),
   incomingTransferId: uuid(),
 });
-/** Its money stays where it is; a part may have come back before. */
-export const recallRefusedOutgoing = outgoing('RecallRefused', {
+/** The beneficiary keeps the money; a part may have been returned before. */
+export const recallRejectedOutgoing = outgoing('RecallRejected', {
   status: v.picklist(['released', 'completed']),
-  statusReason: narrowed('RecallRefusedReason', statusReasonShown, { code: v.literal(RECALL_REFUSED) }),
+  statusReason: narrowed('RecallRejectedReason', statusReasonShown, { code: v.literal(RECALL_REJECTED) }),
 });
 
 function outgoing(state: string, entries: v.ObjectEntries) {
-  return narrowed(`${state}OutgoingTransfer`, shownTransferWithBeneficiary, { ...made, ...entries });
+  return narrowed(`${state}OutgoingTransfer`, outgoingTransferOfEvents, { ...made, ...entries });
 }
 
 export const complianceCheckInReview = optional(
@@ -77,7 +79,7 @@ export const activeAccount = account('Active', { status: v.literal('active') });
 export const inactiveAccount = account('Inactive', { status: v.literal('inactive') });
 export const suspendedAccount = account('Suspended', { status: v.literal('suspended') });
 export const closedAccount = account('Closed', { status: v.literal('closed') });
-/** Nothing was opened at a provider, so it has no connection. */
+/** It was not opened at a provider, so it has no connection. */
 export const declinedAccount = account('Declined', { status: v.literal('declined'), connection: v.null() });
 
 function account(status: string, entries: v.ObjectEntries) {
@@ -112,7 +114,7 @@ export const clientConnect = named(
   fields({ connection: named('ClientEventConnection', fields({ id: uuid(), serviceProvider: text(64) })) }),
 );
 
-/** With the one bank account that the event concerns. */
+/** The beneficiary with only the bank account that the event concerns. */
 export const beneficiaryWithBankAccount = narrowed('BeneficiaryWithBankAccount', beneficiaryShown, {
   bankAccounts: list(bankAccountShown, 1, 1),
 });

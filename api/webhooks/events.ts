@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { readEventLog, type StoredEvent } from '../../db/webhooks/event-documents.ts';
-import { refusal } from '../../domain/frame/errors.ts';
-import type { EventId } from '../../domain/frame/ids.ts';
+import { rejection } from '../../domain/common/errors.ts';
+import type { EventId } from '../../domain/common/ids.ts';
 import { WEBHOOK_MODULES } from '../../domain/webhooks/subscriptions.ts';
-import { jsonInteger } from '../frame/requests/json.ts';
-import { type Route, route } from '../frame/route.ts';
-import { named } from '../frame/schemas/named.ts';
-import { dateTime, fields, hint, integer, list, optional, pattern, picklist, uuid } from '../frame/schemas/schemas.ts';
+import { jsonInteger } from '../http/requests/json.ts';
+import { type Route, route } from '../http/route.ts';
+import { named } from '../http/schemas/named.ts';
+import { dateTime, fields, hint, integer, list, optional, pattern, picklist, uuid } from '../http/schemas/schemas.ts';
 
 const POSITION_MAX = Number.MAX_SAFE_INTEGER;
 const position = integer(0, 999_999_999_999_999);
@@ -56,9 +56,9 @@ const getEvents = route(
     method: 'GET',
     path: '/events',
     operationId: 'listEvents',
-    summary: 'The event log, for polling',
+    summary: 'Poll the event log',
     description:
-      'Events after data.event.positionAfter (default 0: the beginning), as webhooks show them. Continue with metadata.nextPositionAfter, even after a page that is not full. Pages by number count positions. A position whose next events are no longer kept is refused, so that no reader misses events without noticing.',
+      'Events after `data.event.positionAfter` (default 0: the beginning), as webhooks show them. Continue with `metadata.nextPositionAfter`, even after a page that is not full. Page numbers count positions. A position is rejected if the events after it are no longer kept, so that no reader misses events without noticing.',
     tag: 'Webhooks',
     paged: true,
     query: {
@@ -77,7 +77,7 @@ const getEvents = route(
       module: query['data.event.module'],
       type: query['data.event.type'],
     });
-    if (start > 0n && start < firstPosition - 1n) throw forgotten(start, firstPosition);
+    if (start > 0n && start < firstPosition - 1n) throw deletedPosition(start, firstPosition);
     const totalElements = Math.max(0, Number(lastPosition - start));
     return {
       data: { events: events.map(show) },
@@ -88,11 +88,11 @@ const getEvents = route(
 );
 
 /** Events after the position have been deleted. */
-function forgotten(after: bigint, firstPosition: bigint) {
-  return refusal(
+function deletedPosition(after: bigint, firstPosition: bigint) {
+  return rejection(
     'common.validation.field_invalid',
     ['event', 'data.event.positionAfter', String(after)],
-    `Events up to position ${firstPosition - 1n} are no longer kept: continue from there, and read what you have missed by the resources' own routes.`,
+    `Events up to position ${firstPosition - 1n} are no longer kept: continue from there, and read the missed changes from the resources themselves.`,
   );
 }
 

@@ -5,12 +5,12 @@ import {
   findWebhookSubscription,
   listWebhookSubscriptions,
 } from '../../db/webhooks/subscriptions.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { WebhookSubscriptionId } from '../../domain/frame/ids.ts';
-import { WEBHOOK_SHARDS } from '../../workflows/frame/messages.ts';
-import { type Route, route } from '../frame/route.ts';
-import { named } from '../frame/schemas/named.ts';
-import { clearable, fields, list, optional, uuid } from '../frame/schemas/schemas.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { WebhookSubscriptionId } from '../../domain/common/ids.ts';
+import { WEBHOOK_SHARDS } from '../../workflows/common/messages.ts';
+import { type Route, route } from '../http/route.ts';
+import { named } from '../http/schemas/named.ts';
+import { clearable, fields, list, optional, uuid } from '../http/schemas/schemas.ts';
 import { requireWebhookUrl } from './addresses.ts';
 import { webhookSubscriptionActionRoutes } from './subscription-actions.ts';
 import {
@@ -63,12 +63,12 @@ const createSubscription = route(
       response: { webhookSubscription: SECRET_EXAMPLE },
     },
   },
-  async ({ body, initiator, services, storedAnswer, writeAlone }) => {
+  async ({ body, initiator, services, storedAnswer, transaction }) => {
     const earlier = await storedAnswer();
     if (earlier !== null) return earlier;
     const given = body.data.webhookSubscription;
     await requireWebhookUrl(services, given.url);
-    return writeAlone(async (tx) => {
+    return transaction(async (tx) => {
       const secret = newSecret();
       const subscription = {
         url: given.url,
@@ -89,7 +89,7 @@ const getSubscription = route(
     method: 'GET',
     path: '/webhook-subscriptions/{webhookSubscriptionId}',
     operationId: 'getWebhookSubscription',
-    summary: 'A webhook subscription',
+    summary: 'Get a webhook subscription',
     tag: TAG,
     roles: ['admin'],
     params: { webhookSubscriptionId: uuid<WebhookSubscriptionId>() },
@@ -108,7 +108,7 @@ const getSubscriptions = route(
     method: 'GET',
     path: '/webhook-subscriptions',
     operationId: 'listWebhookSubscriptions',
-    summary: 'Webhook subscriptions',
+    summary: 'List webhook subscriptions',
     tag: TAG,
     roles: ['admin'],
     paged: true,
@@ -130,7 +130,7 @@ const patchSubscription = route(
     operationId: 'updateWebhookSubscription',
     summary: 'Change a webhook subscription',
     description:
-      'Events during a pause are delivered once it is active again; events while it is disabled are not (see replay).',
+      'Events that occur while a subscription is paused are delivered once it is active again; events that occur while it is disabled are not (see replay).',
     tag: TAG,
     roles: ['admin'],
     params: { webhookSubscriptionId: uuid<WebhookSubscriptionId>() },
@@ -167,7 +167,7 @@ const patchSubscription = route(
         ...(given.status === undefined ? {} : { status: given.status }),
         ...(given.description === undefined ? {} : { description: given.description }),
       };
-      const changed = await changeWebhookSubscription(tx, params.webhookSubscriptionId, change, initiator);
+      const { after: changed } = await changeWebhookSubscription(tx, params.webhookSubscriptionId, change, initiator);
       return { data: { webhookSubscription: show(changed) } };
     });
   },
@@ -178,8 +178,8 @@ const deleteSubscription = route(
     method: 'DELETE',
     path: '/webhook-subscriptions/{webhookSubscriptionId}',
     operationId: 'deleteWebhookSubscription',
-    summary: 'End a webhook subscription',
-    description: 'It receives nothing more. Its deliveries stay readable.',
+    summary: 'Delete a webhook subscription',
+    description: 'It receives no further webhooks. Its deliveries remain readable.',
     tag: TAG,
     roles: ['admin'],
     params: { webhookSubscriptionId: uuid<WebhookSubscriptionId>() },

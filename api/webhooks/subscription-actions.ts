@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import type { Transaction } from '../../db/driver/client.ts';
-import { readClock } from '../../db/frame/clock.ts';
-import { newId } from '../../db/frame/ids.ts';
+import { readClock } from '../../db/common/clock.ts';
+import { newId } from '../../db/common/ids.ts';
+import type { Transaction } from '../../db/query/database.ts';
 import { replayWebhooks } from '../../db/webhooks/replays.ts';
 import {
   lockActiveSubscription,
@@ -9,13 +9,13 @@ import {
   rotateWebhookSecret,
   type WebhookSubscription,
 } from '../../db/webhooks/subscriptions.ts';
-import { refusal } from '../../domain/frame/errors.ts';
-import type { WebhookSubscriptionId } from '../../domain/frame/ids.ts';
-import { formatDateTime } from '../../domain/frame/time/dates.ts';
-import { stringify } from '../frame/requests/json.ts';
-import { type Route, route } from '../frame/route.ts';
-import { named } from '../frame/schemas/named.ts';
-import { dateTime, fields, integer, optional, uuid } from '../frame/schemas/schemas.ts';
+import { rejection } from '../../domain/common/errors.ts';
+import type { WebhookSubscriptionId } from '../../domain/common/ids.ts';
+import { formatDateTime } from '../../domain/common/time/dates.ts';
+import { stringify } from '../http/requests/json.ts';
+import { type Route, route } from '../http/route.ts';
+import { named } from '../http/schemas/named.ts';
+import { dateTime, fields, integer, optional, uuid } from '../http/schemas/schemas.ts';
 import { DELIVERY_EXAMPLE, deliveryShown, showDelivery } from './deliveries.ts';
 import {
   EXAMPLE,
@@ -100,7 +100,7 @@ const replay = route(
     operationId: 'replayWebhookSubscription',
     summary: 'Replay the events of a period',
     description:
-      'Both ends are included; `to` is now by default, `types` all that the subscription receives. Replayed webhooks keep their ids.',
+      'Both ends are included. `to` defaults to now, `types` to all types that the subscription receives. Replayed webhooks keep their ids.',
     tag: TAG,
     roles: ['admin'],
     params: { webhookSubscriptionId: uuid<WebhookSubscriptionId>() },
@@ -124,8 +124,8 @@ const replay = route(
       response: { webhookSubscription: EXAMPLE, deliveryCount: 12 },
     },
   },
-  async ({ params, body, initiator, writeAlone }) => {
-    return writeAlone(async (tx) => {
+  async ({ params, body, initiator, transaction }) => {
+    return transaction(async (tx) => {
       const subscription = await lockActiveSubscription(tx, params.webhookSubscriptionId);
       const { from, to = await readClock(tx), types: only = null } = body.data.webhookSubscription;
       if (from > to) throw fromInTheFuture(from);
@@ -136,7 +136,7 @@ const replay = route(
 );
 
 function fromInTheFuture(from: Date) {
-  return refusal(
+  return rejection(
     'common.validation.field_invalid',
     ['webhookSubscription', 'from', formatDateTime(from)],
     'data.webhookSubscription.from must not be in the future.',

@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import type { WebhookSubscription } from '../../db/webhooks/subscriptions.ts';
-import type { WebhookSubscriptionId } from '../../domain/frame/ids.ts';
-import { formatDateTime } from '../../domain/frame/time/dates.ts';
+import type { WebhookSubscriptionId } from '../../domain/common/ids.ts';
+import { formatDateTime } from '../../domain/common/time/dates.ts';
 import {
   WEBHOOK_MODULES,
   WEBHOOK_STATUS_REASONS,
   WEBHOOK_SUBSCRIPTION_STATUSES,
   WEBHOOK_TYPES,
 } from '../../domain/webhooks/subscriptions.ts';
-import { named } from '../frame/schemas/named.ts';
-import { dateTime, fields, list, nullable, picklist, text, uuid } from '../frame/schemas/schemas.ts';
+import { named } from '../http/schemas/named.ts';
+import { dateTime, fields, list, nullable, picklist, text, uuid } from '../http/schemas/schemas.ts';
 
 export const TAG = 'Webhooks';
 const DESCRIPTION_LENGTH_MAX = 200;
 const URL_LENGTH_MAX = 2_048;
-/** Standard Webhooks asks for 24 to 64. */
+/** Standard Webhooks requires 24 to 64. */
 const SECRET_BYTES = 32;
 
 export const url = text(URL_LENGTH_MAX);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type postgres from 'postgres';
 import { createAccounts } from '../accounts.ts';
-import type { Bench } from '../main.ts';
+import type { Bench } from '../bench.ts';
 
 const WAITING_IN_ONE = 20_000;
 const OTHER_ACCOUNTS = 200;
@@ -38,7 +38,7 @@ export async function benchAdmissions({ stage, say }: Bench): Promise<void> {
     `admissions. ten of an account: median ${at(0.5)} ms, 99 % ${at(0.99)} ms, longest ${at(1)} ms; ${await left(sql, one.accountId)} of the ${WAITING_IN_ONE} still wait`,
   );
   while ((await left(sql, one.accountId)) > 0) await sleep(LOOK_INTERVAL_MS);
-  say(`admissions. the ${WAITING_IN_ONE} of the one after ${Math.round(performance.now() - startedAt)} ms`);
+  say(`admissions. the ${WAITING_IN_ONE} of one account after ${Math.round(performance.now() - startedAt)} ms`);
 }
 
 /** Has the effect of a credit, without its posting. */

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import type { Bench } from '../bench.ts';
 import { Callers, type PreparedRequest } from '../load/callers.ts';
 import { type Contender, type Measurement, measureInTurns } from '../load/measure.ts';
-import type { Bench } from '../main.ts';
 import { floorTransfers, internalTransfer, pairs, serviceTransfers } from './transfers.ts';
 
 const ITEMS = 1_000;
 const BATCHES = 4;
 const SINGLE_CALLERS = 16;
 
-/** One request with so many new internal transfers. */
+/** One request with `items` new internal transfers. */
 export function batchOf(bench: Pick<Bench, 'accounts'>, items: number): PreparedRequest {
   const transfers = pairs(bench.accounts, false).slice(0, items);
   const data = {
@@ -32,8 +32,8 @@ function batches(bench: Bench): Contender {
 }
 
 /**
- * One caller with batches of 1,000 internal transfers against 16 callers with one each, and against the floor; and these
- * 16 callers while another one sends batches.
+ * Compares one caller with batches of 1,000 internal transfers, 16 callers with single transfers, the floor, and the
+ * 16 callers while another caller sends batches.
  */
 export async function benchBatches(bench: Bench): Promise<Measurement[]> {
   const { callers, options } = bench;
@@ -53,7 +53,7 @@ export async function benchBatches(bench: Bench): Promise<Measurement[]> {
       { contender: single, extent: singly },
       { contender: floorTransfers(bench, false), extent: singly },
       { contender: together, extent: { callers: 1, seconds: 60 } },
-      { contender: { ...single, name: 'service, beside batches' }, extent: singly, beside: sendBatches },
+      { contender: { ...single, name: 'service, during batches' }, extent: singly, otherLoad: sendBatches },
     ],
     { callers, rounds: options.rounds },
   );

@@ -1,21 +1,21 @@
+import type { Bench } from '../bench.ts';
 import type { PreparedRequest } from '../load/callers.ts';
 import { type Contender, compare, type Measurement } from '../load/measure.ts';
 import { processorTimeMs } from '../load/processor-time.ts';
-import type { Bench } from '../main.ts';
 import type { Served } from '../stage.ts';
 
 const CLIENT_COUNT = 10_000;
 const CALLERS = 16;
 const CREATION_LIMIT_SECONDS = 300;
 const PAGE_SIZE = 10;
-/** Near the end of the list, or the last full page if a filter leaves less. */
+/** Near the end of the list, or the last full page if a filter leaves fewer rows. */
 const DEEP_PAGE = 900;
 
 const PREPARED_COUNT = 1_000;
 const NAMES = ['Ada', 'Grace', 'Zoë', 'Søren', '美玲', 'Наталья', 'Ibrahim', 'Maria', 'Emmanuel', 'Jürgen'];
 const COUNTRIES = ['GB', 'GB', 'GB', 'DE', 'FR'];
 
-/** f. Ten thousand clients, every other one with relations: created through the interface, then first and deep pages by filter. */
+/** f. Creates ten thousand clients through the interface, every other one with relations, then reads first and deep pages by filter. */
 export async function benchClients(bench: Bench): Promise<Measurement[]> {
   const { api } = await bench.stage.secondApi('bench_clients');
   bench.say(`f. creating ${CLIENT_COUNT} clients …`);

@@ -1,32 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
+import type { Bench } from '../bench.ts';
 import { Callers, type LoadResult } from '../load/callers.ts';
 import type { Measurement } from '../load/measure.ts';
-import type { Bench } from '../main.ts';
 import { paidSince, payableRequests, serviceExternal } from './external-transfers.ts';
 import { serviceTransfers } from './transfers.ts';
 
-/** How long payments are measured, before the minute and from it on: consents are to expire within this. */
+/** How long payments are measured, before and after the consents begin to expire; all should expire within this time. */
 const MEASURED_MS = 30_000;
 const WARM_UP_MS = 15_000;
-/** Until all of them wait: workflows start at more than this rate, also on a machine that does other things. */
+/** Allows time for all workflows to start, which are faster than this even on a busy machine. */
 const STARTED_PER_SECOND = 8;
-/** Callers that pause, so that what is measured is waiting and not the machine's limit. */
+/** Callers pause, so that latency is measured and not the capacity of the machine. */
 const STRAIGHT = { callers: 1, pauseMs: 50 };
 const EXTERNAL = { callers: 4, pauseMs: 1_000 };
 const POLL_MS = 500;
 const LIMIT_MS = 600_000;
 
-/** Payments of one period: those of one POST, and those through workflow and bank. */
+/** Payments of one period: straight through, and through workflow and bank. */
 interface Period {
   readonly straight: LoadResult;
   readonly external: { readonly count: number; readonly p50Ms: number; readonly p99Ms: number };
 }
 
 /**
- * Thousands of consents wait for the same instant: when each has expired, and how long payments wait meanwhile, against the same
- * payments just before.
+ * Thousands of consents expire at the same instant. Measures when each has expired, and how long payments take meanwhile, compared
+ * with the same payments just before.
  */
 export async function benchConsents(bench: Bench): Promise<Measurement[]> {
   const { stage, options, say } = bench;
@@ -60,14 +60,14 @@ export async function benchConsents(bench: Bench): Promise<Measurement[]> {
   }
 }
 
-/** Requests of one third party, as POST writes them. */
+/** Consent requests of one third party, written as by POST. */
 async function request({ stage: { sql } }: Bench, count: number, expiresAt: Date): Promise<void> {
   const party = randomUUID();
   await sql`
     INSERT INTO third_party_providers (id, name, website, application_name, application_description, application_website, redirect_uris, jwks,
-      status, created_at, updated_at)
+      status, created_at, updated_at, active_since)
     VALUES (${party}, 'Bench', 'https://bench.example', 'Bench', 'Bench', 'https://bench.example', '{https://bench.example/}', '{"keys": []}',
-      'active', service_now(), service_now())`;
+      'active', service_now(), service_now(), service_now())`;
   await sql`
     WITH requested AS (
       INSERT INTO open_banking_consents (id, third_party_provider_id, status, scope, redirect_uri, state, nonce, request_expires_at,
@@ -91,7 +91,7 @@ async function untilWaiting(client: Client, count: number, latestMs: number): Pr
   }
 }
 
-/** Pays both ways side by side for so long, and waits until the last payment is completed. */
+/** Makes both kinds of payments concurrently for this time, and waits until the last is completed. */
 async function period(bench: Bench, others: Callers, lengthMs: number): Promise<Period> {
   const { stage, callers } = bench;
   const seconds = lengthMs / 1_000;
@@ -116,7 +116,7 @@ async function untilExpired({ stage }: Bench, count: number): Promise<void> {
   }
 }
 
-/** By the events, of which each consent has one. */
+/** Counts events, of which each consent has one. */
 async function describe({ stage: { sql } }: Bench, expiresAt: Date): Promise<string> {
   const [row] = await sql<{ events: number; resources: number; half: number; last: number }[]>`
     SELECT count(*)::integer AS events, count(DISTINCT resource_id)::integer AS resources,

@@ -1,7 +1,7 @@
 import { type BenchAccount, createAccounts } from '../accounts.ts';
-import { type Contender, type Measurement, middle } from '../load/measure.ts';
+import type { Bench } from '../bench.ts';
+import { type Contender, type Measurement, medianMeasurement } from '../load/measure.ts';
 import { processorTimeMs, residentBytes } from '../load/processor-time.ts';
-import type { Bench } from '../main.ts';
 import type { Served } from '../stage.ts';
 import { loadLedger } from './ledger-load.ts';
 import { internalTransfer, pairs } from './transfers.ts';
@@ -19,8 +19,8 @@ interface Export {
 }
 
 /**
- * 16 callers pay each other alone, and beside the export of an account with so many entries, in turns; says how long each export took and by
- * how much the API's memory grew.
+ * 16 callers pay each other, alternately without and during the export of an account with many entries. Reports how long each export took and
+ * how much the memory of the API grew.
  */
 export async function benchExports(bench: Bench): Promise<Measurement[]> {
   const { options, stage, say } = bench;
@@ -35,22 +35,22 @@ export async function benchExports(bench: Bench): Promise<Measurement[]> {
   await pay();
   const measurements: Measurement[] = [];
   for (const format of FORMATS) {
-    const [alone, beside]: [Measurement[], Measurement[]] = [[], []];
+    const [withoutExport, duringExport]: [Measurement[], Measurement[]] = [[], []];
     for (let round = 0; round < options.rounds; round += 1) {
-      const name = `paying beside an export, ${format}`;
+      const name = `paying during an export, ${format}`;
       const before = await growthOf(api, pay);
-      alone.push({ ...before.result, case: name, contender: 'alone' });
+      withoutExport.push({ ...before.result, case: name, contender: 'without export' });
       const during = await growthOf(api, async () => {
         const exporting = exportStatement(bench, api, exported.accountId, format);
-        beside.push({ ...(await pay()), case: name, contender: 'beside' });
+        duringExport.push({ ...(await pay()), case: name, contender: 'during export' });
         return exporting;
       });
       const { entries, seconds } = during.result;
       say(
-        `exports. ${format}: ${entries.toLocaleString('en')} entries in ${seconds.toFixed(1)} s, ${during.mebibytes} MiB more (paying alone: ${before.mebibytes} MiB)`,
+        `exports. ${format}: ${entries.toLocaleString('en')} entries in ${seconds.toFixed(1)} s, ${during.mebibytes} MiB more (without export: ${before.mebibytes} MiB)`,
       );
     }
-    measurements.push(middle(alone), middle(beside));
+    measurements.push(medianMeasurement(withoutExport), medianMeasurement(duringExport));
   }
   return measurements;
 }
@@ -79,7 +79,7 @@ async function sample({ callers, options }: Bench, { load, processIds }: Contend
   return { callers: CALLERS, perSecond: count / (elapsedMs / 1000), p50Ms, p99Ms, processorMs };
 }
 
-/** The most resident memory of the API during some work, less what it had before. */
+/** The growth of the API's resident memory during some work. */
 async function growthOf<Result>(
   api: Served,
   work: () => Promise<Result>,
@@ -97,7 +97,7 @@ async function growthOf<Result>(
   }
 }
 
-/** Reads the export to its end and throws its bytes away; a file that breaks off fails the bench. */
+/** Reads and discards the whole export; a truncated file fails the bench. */
 async function exportStatement(bench: Bench, api: Served, accountId: string, format: string): Promise<Export> {
   const startedMs = performance.now();
   const path = `/accounts/${accountId}/account-statements/export?format=${format}`;

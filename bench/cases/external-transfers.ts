@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
+import type { Bench } from '../bench.ts';
 import type { PreparedRequest } from '../load/callers.ts';
 import { type Contender, compare, type Measurement, median } from '../load/measure.ts';
 import { processorTimeMs } from '../load/processor-time.ts';
-import type { Bench } from '../main.ts';
 import { serviceTransfers } from './transfers.ts';
 
 /**
  * External transfers per round: enough to outweigh the slow start and end. A bare workflow takes about 45 ms of CPU.
  */
 export const ROUND_COUNT = 200;
-/** Warm-up: a worker runs at half speed for the first few hundred. */
+/** Warm-up: a worker runs at half speed for its first few hundred transfers. */
 export const WARM_UP_COUNT = 400;
 const CALLERS = 16;
 const POLL_MS = 50;
@@ -22,15 +22,15 @@ const PAYING_ACCOUNTS = 50;
 export interface Runner {
   readonly name: string;
   readonly contender: Contender;
-  /** Number ended so far. */
+  /** The number completed so far. */
   readonly ended: () => Promise<number>;
-  /** Requests of a round that can be sent once only; without it the contender's are drawn at random. */
+  /** Prepares the requests of a round if each can be sent only once; otherwise the contender's requests are drawn at random. */
   readonly prepare?: (count: number) => Promise<PreparedRequest[]>;
   readonly processIds: readonly number[];
 }
 
 /**
- * b. External transfers through workflow and bank, against bare workflows with as many steps; and the latency of
+ * b. External transfers through workflow and bank, compared with bare workflows with as many steps; and the latency of
  * their POST.
  */
 export async function benchExternalTransfers(bench: Bench): Promise<Measurement[]> {
@@ -39,7 +39,7 @@ export async function benchExternalTransfers(bench: Bench): Promise<Measurement[
     const external = serviceExternal(bench, await payableRequests(bench));
     bench.say('b. external transfers, completed …');
     const measurements = await completed(bench, runners(bench, external, new Client({ connection })));
-    bench.say('b. POST beside workflows …');
+    bench.say('b. POST during workflows …');
     const straight = { ...serviceTransfers(bench, false), name: 'straight-through' };
     const paced = [straight, external].map((one) => ({ ...one, load: { ...one.load, pauseMs: PAUSE_MS } }));
     const run = {
@@ -55,7 +55,7 @@ export async function benchExternalTransfers(bench: Bench): Promise<Measurement[
   }
 }
 
-/** The same POST without Temporal: its wake-ups are never processed, so this comes last. */
+/** The same POST without Temporal. It comes last, because its wake-ups are never processed. */
 export async function benchWithoutTemporal(bench: Bench): Promise<Measurement[]> {
   const external = serviceExternal(bench, await payableRequests(bench));
   bench.say('b. POST with Temporal stopped …');
@@ -72,17 +72,9 @@ export async function benchWithoutTemporal(bench: Bench): Promise<Measurement[]>
 
 export function runners(bench: Bench, external: Contender, client: Client): readonly Runner[] {
   const { stage } = bench;
-  const shared = [stage.postgres.process.pid, stage.temporal.process.pid];
+  const shared = [stage.postgres.process.pid, ...stage.temporal.processIds];
   const countFloor = async () =>
     (await client.workflow.count(`WorkflowType = 'floor' AND ExecutionStatus = 'Completed'`)).count;
-  // Counts new ones only: it runs twenty times a second, beside tens of thousands of transfers of other cases.
-  const since = new Date();
-  const countTransfers = async () => {
-    const [row] = await stage.sql<{ ended: number }[]>`
-      SELECT count(*)::integer AS ended FROM outgoing_transfers
-      WHERE id >= uuidv7_floor(${since}) AND scope = 'external' AND status = 'completed'`;
-    return row?.ended ?? 0;
-  };
   return [
     {
       name: 'floor',
@@ -100,13 +92,25 @@ export function runners(bench: Bench, external: Contender, client: Client): read
       ended: countFloor,
       processIds: [...shared, stage.floor.process.pid, stage.floorWorker.pid],
     },
-    {
-      name: 'service',
-      contender: external,
-      ended: countTransfers,
-      processIds: [...shared, stage.api.process.pid, stage.worker.pid, stage.sandbox.pid],
-    },
+    serviceRunner(bench, external),
   ];
+}
+
+export function serviceRunner({ stage }: Bench, external: Contender): Runner {
+  const { postgres, temporal, api, worker, sandbox, sql } = stage;
+  // Counts only new ones: it runs twenty times a second, and other cases have made tens of thousands of transfers.
+  const since = new Date();
+  return {
+    name: 'service',
+    contender: external,
+    ended: async () => {
+      const [row] = await sql<{ ended: number }[]>`
+        SELECT count(*)::integer AS ended FROM outgoing_transfers
+        WHERE id >= uuidv7_floor(${since}) AND scope = 'external' AND status = 'completed'`;
+      return row?.ended ?? 0;
+    },
+    processIds: [postgres.process.pid, ...temporal.processIds, api.process.pid, worker.pid, sandbox.pid],
+  };
 }
 
 async function completed(bench: Bench, all: readonly Runner[]): Promise<Measurement[]> {
@@ -142,7 +146,7 @@ export async function compareCompleted(
   }));
 }
 
-/** How many external transfers were ordered since, and how long they waited to be completed; returns when all are. */
+/** Waits until all external transfers created since then are completed; returns their number and how long they took. */
 export async function paidSince(
   { stage }: Bench,
   since: Date,
@@ -164,7 +168,7 @@ export async function paidSince(
   }
 }
 
-/** Has as many completed as wanted, asked for by so many callers at once, and waits for the last. */
+/** Sends the wanted number of requests with concurrent callers, and waits until all are completed. */
 export async function complete(
   bench: Bench,
   runner: Runner,
@@ -194,8 +198,8 @@ export function serviceExternal(bench: Bench, requests: readonly PreparedRequest
   };
 }
 
-/** External payments by some of the accounts' clients to a beneficiary; dated ahead if a date is given. */
-export async function payableRequests(bench: Bench, transferDate?: string): Promise<PreparedRequest[]> {
+/** External payments by some of the accounts' clients to a beneficiary; dated ahead if a date is given. The amount decides what the bank does. */
+export async function payableRequests(bench: Bench, transferDate?: string, amount = 1): Promise<PreparedRequest[]> {
   const paying = bench.accounts.slice(0, PAYING_ACCOUNTS);
   const rows = await bench.stage.sql<{ clientId: string; bankAccountId: string }[]>`
     WITH made AS (
@@ -215,7 +219,7 @@ export async function payableRequests(bench: Bench, transferDate?: string): Prom
     const outgoingTransfer = {
       clientId,
       currency: 'GBP',
-      amount: 1,
+      amount,
       scope: 'external',
       scheme: 'faster-payments',
       description: 'Bench',

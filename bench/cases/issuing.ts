@@ -1,12 +1,12 @@
 import { Client, Connection } from '@temporalio/client';
 import { createClients } from '../accounts.ts';
+import type { Bench } from '../bench.ts';
 import type { Measurement } from '../load/measure.ts';
-import type { Bench } from '../main.ts';
 import { compareCompleted, type Runner, runners, serviceExternal } from './external-transfers.ts';
 
 const AT_ONCE = 200;
 
-/** 200 accounts at once, each of a new client, from POST to `active`, against as many bare workflows at once. */
+/** 200 concurrent accounts, each of a new client, from POST to `active`, compared with as many bare workflows. */
 export async function benchIssuing(bench: Bench): Promise<Measurement[]> {
   const connection = await Connection.connect({ address: bench.stage.temporal.address });
   try {
@@ -20,7 +20,7 @@ export async function benchIssuing(bench: Bench): Promise<Measurement[]> {
   }
 }
 
-/** The service with other requests, and accounts to wait for. */
+/** The service, with requests for accounts, which it waits for. */
 function issuing({ stage }: Bench, service: Runner): Runner {
   const since = new Date();
   let rounds = 0;

@@ -1,20 +1,20 @@
-import { createDatabase } from '../../db/driver/client.ts';
+import { createDatabase } from '../../db/client.ts';
 import { checkLedgerSince, checkWholeLedger } from '../../db/ledger/check.ts';
 import { checkpointSystemAccounts } from '../../db/ledger/system-account-checkpoints.ts';
 import { createAccounts } from '../accounts.ts';
-import type { Bench } from '../main.ts';
+import type { Bench } from '../bench.ts';
 import { loadLedger } from './ledger-load.ts';
 
 const NEW_POSTINGS = 10_000;
 
-/** The full and the incremental ledger check, in a separate database with so many postings. */
+/** The full and the incremental ledger check, in a separate database. */
 export async function benchLedgerCheck({ options, stage, say }: Bench): Promise<void> {
   const { sql, url } = await stage.otherDatabase('bench_ledger');
   await createAccounts(sql);
   const seconds = async (name: string, work: () => Promise<unknown>): Promise<void> => {
     const startedAt = performance.now();
     const found = await work();
-    if (!Array.isArray(found) || found.length > 0) throw new Error(`${name}: the books do not hold`);
+    if (!Array.isArray(found) || found.length > 0) throw new Error(`${name}: the ledger check has found violations`);
     say(`${name}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
   };
   say(`ledger-check. loading ${options.postings.toLocaleString('en')} postings …`);
@@ -23,11 +23,11 @@ export async function benchLedgerCheck({ options, stage, say }: Bench): Promise<
   const database = createDatabase({ url, maxConnections: 1, applicationName: 'bench-ledger' });
   try {
     await seconds(`check of all of ${postings.toLocaleString('en')} postings`, () => checkWholeLedger(database));
-    await seconds('first check of what is new, which is all of it', () => checkLedgerSince(database));
+    await seconds('first incremental check, which covers everything', () => checkLedgerSince(database));
     await checkpoint(url);
     await loadLedger(sql, NEW_POSTINGS);
     await seconds(`check of ${NEW_POSTINGS.toLocaleString('en')} new postings`, () => checkLedgerSince(database));
-    await seconds('check of nothing new', () => checkLedgerSince(database));
+    await seconds('incremental check without new postings', () => checkLedgerSince(database));
   } finally {
     await database.close();
   }

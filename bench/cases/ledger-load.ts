@@ -2,13 +2,13 @@ import type postgres from 'postgres';
 import { ACCOUNT_COUNT } from '../accounts.ts';
 
 const CHUNK = 250_000;
-/** One in so many transfers has a fee, a separate posting. */
+/** One in this many transfers has a fee, which is a separate posting. */
 const FEE_EVERY = 10;
 const POSTINGS_PER_TRANSFER = 1 + 1 / FEE_EVERY;
 
 /**
- * Straight-through transfers between the accounts of `createAccounts`, as the service would have written them: rows
- * of both sides, postings with versions and balances, and events; between the first so many accounts. Returns the number of postings.
+ * Writes straight-through transfers between the first `accounts` accounts of `createAccounts`, as the service would: rows
+ * of both sides, postings with versions and balances, and events. Returns the number of postings.
  */
 export async function loadLedger(sql: postgres.Sql, postings: number, accounts = ACCOUNT_COUNT): Promise<number> {
   let left = Math.ceil(postings / POSTINGS_PER_TRANSFER);
@@ -40,7 +40,7 @@ const TRANSFERS = `
     JOIN numbered destination ON destination.number = (n * 7 + 1) % $accounts
   ORDER BY n`;
 
-/** Each transfer from each account's side: version and balance after it. `part` 1 is the principal, 2 the fee. */
+/** Each transfer as each of its accounts sees it, with version and balance after it. `part` 1 is the principal, 2 the fee. */
 const ENTRIES = `
   CREATE TEMP TABLE loaded_entries AS
   SELECT n, part, account_id, signed_minor,

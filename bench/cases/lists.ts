@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type postgres from 'postgres';
 import * as v from 'valibot';
+import type { Bench } from '../bench.ts';
 import { type Contender, compare, type Measurement } from '../load/measure.ts';
-import type { Bench } from '../main.ts';
 import type { Served } from '../stage.ts';
 
 const SMALL_ROWS = 1_000;
@@ -10,13 +10,13 @@ const PAGE_SIZE = 10;
 /** The highest page number that the interface allows. */
 const DEEPEST_PAGE = 9_999;
 
-/** A database with so many clients, accounts and beneficiaries, and the API that serves it. */
-interface Library {
+/** A database filled with clients, accounts and beneficiaries, and the API that serves it. */
+interface LoadedDatabase {
   readonly name: string;
   readonly api: Served;
 }
 
-/** The filters of each list, by the share of rows that they leave. */
+/** The filters of each list, with the share of rows that they select. */
 const LISTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   clients: {
     'no filter': '',
@@ -50,10 +50,10 @@ const LISTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** g. First and deepest pages, each with its total, of the lists of a thousand and of a million resources. */
+/** g. First and deepest pages, each with its total, of lists of a thousand and of a million resources. */
 export async function benchLists(bench: Bench): Promise<Measurement[]> {
-  const small = await library(bench, 'few', SMALL_ROWS);
-  const large = await library(bench, 'many', bench.options.largeRows);
+  const small = await loadDatabase(bench, 'few', SMALL_ROWS);
+  const large = await loadDatabase(bench, 'many', bench.options.largeRows);
   const { seconds, rounds } = bench.options;
   const run = { callers: bench.callers, counts: [1], seconds: seconds / 2, rounds };
   const measurements: Measurement[] = [];
@@ -63,10 +63,10 @@ export async function benchLists(bench: Bench): Promise<Measurement[]> {
         const title = `${list}, ${name}: ${page}`;
         bench.say(`g. ${title} …`);
         try {
-          const of = (one: Library) => contender(bench, one, { list, query, page });
+          const of = (one: LoadedDatabase) => contender(bench, one, { list, query, page });
           measurements.push(...(await compare(title, [await of(small), await of(large)], run)));
         } catch (error) {
-          // A page that takes longer than a list may has no figure.
+          // A page that exceeds the time limit of lists has no figure.
           bench.say(`g. ${title}: ${String(error)}`);
         }
       }
@@ -75,13 +75,13 @@ export async function benchLists(bench: Bench): Promise<Measurement[]> {
   return measurements;
 }
 
-async function library(bench: Bench, name: string, rows: number): Promise<Library> {
+async function loadDatabase(bench: Bench, name: string, rows: number): Promise<LoadedDatabase> {
   const { api, sql } = await bench.stage.secondApi(`bench_${name}`);
   bench.say(`g. loading ${rows} clients, accounts and beneficiaries …`);
   await sql.begin(async (tx) => {
-    // Without triggers and the checks of foreign keys, which would take most of the time.
+    // Skips triggers and foreign key checks, which would take most of the time.
     await tx.unsafe('SET LOCAL session_replication_role = replica');
-    for (const text of LOADS) await tx.unsafe(text, [rows]);
+    for (const text of LIST_LOADS) await tx.unsafe(text, [rows]);
   });
   await sql.unsafe('VACUUM ANALYZE clients, accounts, beneficiaries');
   await untilCounted(sql);
@@ -101,8 +101,8 @@ async function untilCounted(sql: postgres.Sql): Promise<void> {
   throw new Error('the rows were not counted in time');
 }
 
-/** One of each for every number up to the first value, over the last year. */
-const LOADS = [
+/** One client, account and beneficiary for each number up to $1, spread over the last year. */
+export const LIST_LOADS = [
   `INSERT INTO clients (id, client_number, status, identity_type, identity, profile, full_name, email, country, created_at)
     SELECT uuidv7(at - now()), lpad(n::text, 10, '0'), CASE n % 100 WHEN 50 THEN 'suspended' ELSE 'active' END, type,
       jsonb_build_object('type', type, 'country', country, 'identifications', '[]'::jsonb)
@@ -132,7 +132,7 @@ const LOADS = [
 
 async function contender(
   bench: Bench,
-  { name, api }: Library,
+  { name, api }: LoadedDatabase,
   { list, query, page }: { list: string; query: string; page: 'first page' | 'deepest page' },
 ): Promise<Contender> {
   const headers = { authorization: `Bearer ${bench.stage.token}` };

@@ -1,30 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type postgres from 'postgres';
 import { type BenchAccount, createAccounts } from '../accounts.ts';
+import type { Bench } from '../bench.ts';
 import type { PreparedRequest } from '../load/callers.ts';
 import { type Contender, compare, type Measurement } from '../load/measure.ts';
-import type { Bench } from '../main.ts';
 import type { Served } from '../stage.ts';
 
 const SMALL_ROWS = 1_000;
-/** Makes a page by account full in the small library as well. */
+/** Fills a page by account in the small database too. */
 const ROWS_OF_ACCOUNT_MIN = 20;
 const SAMPLED_IDS = 2_000;
 const FLOOR_ENTRIES = 1_000;
 
-/** A database with so many transfers, and the API that serves it. */
-interface Library {
+/** A database filled with transfers, and the API that serves it. */
+interface LoadedDatabase {
   readonly name: string;
   readonly api: Served;
   readonly accounts: readonly BenchAccount[];
   readonly ids: readonly string[];
 }
 
-/** c. GET by id and filtered pages with a thousand and with a million transfers, against a bare GET. */
+/** c. GET by id and filtered pages with a thousand and with a million transfers, compared with a bare GET. */
 export async function benchReads(bench: Bench): Promise<Measurement[]> {
   bench.say(`c. loading ${SMALL_ROWS} and ${bench.options.largeRows} transfers …`);
-  const small = await library(bench, 'small', SMALL_ROWS);
-  const large = await library(bench, 'large', bench.options.largeRows);
+  const small = await loadDatabase(bench, 'small', SMALL_ROWS);
+  const large = await loadDatabase(bench, 'large', bench.options.largeRows);
   const { seconds, rounds } = bench.options;
   const run = { callers: bench.callers, seconds, rounds };
   bench.say('c. GET by id …');
@@ -41,7 +41,7 @@ export async function benchReads(bench: Bench): Promise<Measurement[]> {
   return measurements;
 }
 
-/** Filter fields for one account's owner; each call is for another account. */
+/** Filter fields for one account; each call gets a different account. */
 type Filter = (account: BenchAccount) => Readonly<Record<string, string>>;
 
 interface List {
@@ -92,7 +92,7 @@ function daysAgo(days: number): string {
   return new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
 }
 
-async function library(bench: Bench, name: string, rows: number): Promise<Library> {
+async function loadDatabase(bench: Bench, name: string, rows: number): Promise<LoadedDatabase> {
   const { api, sql } = await bench.stage.secondApi(`bench_${name}`);
   const accounts = (await createAccounts(sql)).slice(0, rows / ROWS_OF_ACCOUNT_MIN);
   await loadTransfers(sql, accounts, rows);
@@ -102,7 +102,7 @@ async function library(bench: Bench, name: string, rows: number): Promise<Librar
 }
 
 /**
- * Internal transfers of the last year with both sides, spread over all accounts. Rows for lists only, without
+ * Internal transfers of the last year with both sides, spread over all accounts. Only rows for lists, without
  * postings.
  */
 async function loadTransfers(sql: postgres.Sql, accounts: readonly BenchAccount[], rows: number): Promise<void> {
@@ -152,7 +152,7 @@ async function untilCounted(sql: postgres.Sql): Promise<void> {
   throw new Error('the transfers were not counted in time');
 }
 
-function contender(bench: Bench, { name, api }: Library, requests: readonly PreparedRequest[]): Contender {
+function contender(bench: Bench, { name, api }: LoadedDatabase, requests: readonly PreparedRequest[]): Contender {
   return {
     name,
     processIds: [api.process.pid, bench.stage.postgres.process.pid],
@@ -166,11 +166,11 @@ function contender(bench: Bench, { name, api }: Library, requests: readonly Prep
   };
 }
 
-function byId({ ids }: Library): PreparedRequest[] {
+function byId({ ids }: LoadedDatabase): PreparedRequest[] {
   return ids.map((id) => ({ path: `/outgoing-transfers/${id}` }));
 }
 
-function pagesOf({ accounts }: Library, { path, prefix }: List, filter: Filter): PreparedRequest[] {
+function pagesOf({ accounts }: LoadedDatabase, { path, prefix }: List, filter: Filter): PreparedRequest[] {
   return accounts.map((account) => {
     const fields = Object.entries(filter(account)).map(([name, value]) => `${prefix}.${name}=${value}`);
     return { path: `/${path}?${fields.join('&')}` };

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
+import { stopProcess } from '../../cli/common/processes.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
-import { stopProcess } from '../../scripts/frame/processes.ts';
+import type { Bench } from '../bench.ts';
 import { type Measurement, median } from '../load/measure.ts';
 import { processorTimeMs, residentBytes } from '../load/processor-time.ts';
-import type { Bench } from '../main.ts';
 import {
   complete,
   paidSince,
@@ -18,17 +18,17 @@ import {
 
 const CALLERS = 16;
 const POLL_MS = 500;
-/** What releases are measured over, if more wait: enough that the first minute weighs little, and not another half hour. */
+/** Most releases that are measured: enough that the first minute has little weight, without taking half an hour. */
 const MEASURED_MAX = 5_000;
-/** A transfer that begins to wait costs about half as much as one that is paid; this leaves room for other load. */
+/** A transfer that begins to wait costs about half as much as one that is paid; this leaves capacity for other load. */
 const WAITING_PER_PAID = 1;
 const LEAD_MS_MIN = 120_000;
 const MEBIBYTE = 1024 ** 2;
 const CASE = 'scheduled transfers, released at their minute';
-/** Payments of one caller that are for today. */
+/** Payments of one caller for today. */
 const URGENT = { callers: 1, seconds: 60, count: 10, pauseMs: 1_000 };
 const URGENT_LIMIT_MS = 3_600_000;
-/** Into the release, when more transfers are due than the worker pays in the time of the measurement. */
+/** How far into the release: more transfers are due then than the worker can pay during the measurement. */
 const RELEASING_MS = 40_000;
 
 interface Sample {
@@ -37,9 +37,9 @@ interface Sample {
 }
 
 /**
- * Thousands of transfers wait for the same minute: what they cost the worker's memory, and how fast they are paid once it has come,
- * against bare workflows before and after. The minute is the opening of their scheme on the next day, by a clock that is shifted
- * so far that all wait when it comes.
+ * Thousands of transfers wait for the same minute. Measures how much memory of the worker they use, and how fast they are paid afterwards,
+ * compared with bare workflows before and after. The minute is the opening of their scheme on the next day. The service's clock is shifted
+ * so that all are waiting by then.
  */
 export async function benchScheduled(bench: Bench): Promise<Measurement[]> {
   const { stage, options, say } = bench;
@@ -53,7 +53,7 @@ export async function benchScheduled(bench: Bench): Promise<Measurement[]> {
     for (const runner of [floor, service]) await complete(bench, runner, WARM_UP_COUNT);
     const floorSamples = await rounds(bench, floor);
     const paid = await complete(bench, service, ROUND_COUNT);
-    const alone = await urgent(bench, 'alone');
+    const unloaded = await urgent(bench, 'without scheduled transfers');
 
     const leadMs = LEAD_MS_MIN + (count / (WAITING_PER_PAID * paid.perSecond)) * 1_000;
     const { transferDate, opensAtMs } = await shiftClock(bench, leadMs);
@@ -79,20 +79,20 @@ export async function benchScheduled(bench: Bench): Promise<Measurement[]> {
     say(
       `scheduled. the worker has ${Math.round(residentBytes(stage.worker.pid) / MEBIBYTE)} MiB while it releases them`,
     );
-    // What still waits to be released must not slow the floor.
+    // Transfers that still wait for release must not slow down the floor.
     await stopProcess(stage.worker, { graceMs: 20_000 });
     floorSamples.push(...(await rounds(bench, floor)));
     return [
       measurement('floor', floorSamples),
       measurement(`service, ${created.count} waiting`, [released]),
-      ...[alone, ordered, releasing],
+      ...[unloaded, ordered, releasing],
     ];
   } finally {
     await connection.close();
   }
 }
 
-/** How long payments for today wait to be completed. */
+/** How long payments for today take to be completed. */
 async function urgent(bench: Bench, contender: string): Promise<Measurement> {
   const [clock] = await bench.stage.sql<{ now: Date }[]>`SELECT service_now() AS now`;
   const { load } = serviceExternal(bench, await payableRequests(bench));
@@ -112,7 +112,7 @@ async function rounds(bench: Bench, runner: Runner): Promise<Sample[]> {
   return samples;
 }
 
-/** Shifts the service's clock to so long before the next day's opening. Sessions take it from the database when they begin. */
+/** Shifts the service's clock to `leadMs` before the next day's opening. Sessions read it from the database when they begin. */
 async function shiftClock({ stage }: Bench, leadMs: number): Promise<{ transferDate: string; opensAtMs: number }> {
   const { schemes } = loadConfiguration(process.env);
   const transferDate = new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 10);
@@ -123,13 +123,13 @@ async function shiftClock({ stage }: Bench, leadMs: number): Promise<{ transferD
   await stage.sql.unsafe(`ALTER DATABASE "${row?.name ?? ''}" SET service.clock_offset = '${offset}'`);
   const sessions = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid';
   await stage.sql.unsafe(`${sessions} <> pg_backend_pid()`);
-  // The bench's own sessions ask for the time as well. This one cannot answer any more.
+  // The bench's own sessions use the clock too. This one cannot be used after that.
   await stage.sql.unsafe(`${sessions} = pg_backend_pid()`).catch(() => {});
   await sleep(2_000);
   return { transferDate, opensAtMs };
 }
 
-/** Until all have their timer; fails if their minute comes first. */
+/** Waits until all have their timer; fails if their minute comes first. */
 async function untilWaiting(client: Client, count: number, opensAtMs: number): Promise<number> {
   const query = "WorkflowType = 'outgoing-transfer' AND WaitingFor = 'date' AND ExecutionStatus = 'Running'";
   for (;;) {
@@ -140,7 +140,7 @@ async function untilWaiting(client: Client, count: number, opensAtMs: number): P
   }
 }
 
-/** The rate from the minute on, its jitter included. */
+/** The rate from that minute on, including the jitter. */
 async function release(service: Runner, wanted: number): Promise<Sample> {
   const before = await service.ended();
   const processorBeforeMs = processorTimeMs(service.processIds);

@@ -1,12 +1,12 @@
 import type { BenchAccount } from '../accounts.ts';
+import type { Bench } from '../bench.ts';
 import type { PreparedRequest } from '../load/callers.ts';
 import { type Contender, compare, type Measurement } from '../load/measure.ts';
-import type { Bench } from '../main.ts';
 
 const PREPARED_COUNT = 5_000;
 
 /**
- * a. Straight-through internal transfers, across all accounts and all into one, against one statement behind bare
+ * a. Straight-through internal transfers, across all accounts and all into one, compared with one statement behind bare
  * HTTP.
  */
 export async function benchTransfers(bench: Bench): Promise<Measurement[]> {
@@ -72,7 +72,7 @@ export function internalTransfer(from: BenchAccount, to: BenchAccount, further: 
   return { path: '/outgoing-transfers', body };
 }
 
-/** Random pairs; hot = all into the first. */
+/** Random pairs; if `hot`, all into the first account. */
 export function pairs<Account>(accounts: readonly Account[], hot: boolean): [Account, Account][] {
   return Array.from({ length: PREPARED_COUNT }, () => {
     const to = hot ? 0 : Math.floor(Math.random() * accounts.length);

@@ -2,25 +2,25 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Bench } from '../bench.ts';
 import type { SignedFetches } from '../floor/signed-fetch.ts';
-import { type Measurement, middle } from '../load/measure.ts';
+import { type Measurement, medianMeasurement } from '../load/measure.ts';
 import { processorTimeMs } from '../load/processor-time.ts';
 import type { Received } from '../load/receiver.ts';
-import type { Bench } from '../main.ts';
 import { serviceTransfers } from './transfers.ts';
 
 const TRANSFERS = 500;
 /** Events of one straight-through transfer: four on the sender's side, two on the receiver's. */
 const EVENTS_OF_TRANSFER = 6;
 const CALLERS = 16;
-/** The most attempts at once that a worker makes for one subscription (activities/webhooks/pace.ts). */
+/** The most concurrent attempts of a worker for one subscription (activities/webhooks/concurrency.ts). */
 const CONCURRENT = 32;
 /** About as long as the event of a transfer. */
 const BODY = JSON.stringify({ value: 'x'.repeat(1_400) });
 const LIMIT_MS = 120_000;
 const POLL_MS = 100;
 
-/** d. Webhooks delivered per second to one receiver, from the first to the last of a burst of transfers, and by a bare loop that signs and fetches. */
+/** d. Webhooks per second to one receiver after a burst of transfers, compared with a bare loop that signs and fetches. */
 export async function benchWebhooks(bench: Bench): Promise<Measurement[]> {
   bench.say('d. webhooks …');
   const receiver = start('../load/receiver.ts');
@@ -37,14 +37,14 @@ export async function benchWebhooks(bench: Bench): Promise<Measurement[]> {
       floors.push(bare);
       services.push(delivered);
     }
-    return [middle(floors), middle(services)];
+    return [medianMeasurement(floors), medianMeasurement(services)];
   } finally {
     receiver.disconnect();
     floor.disconnect();
   }
 }
 
-function start(path: string): ChildProcess {
+export function start(path: string): ChildProcess {
   return fork(fileURLToPath(new URL(path, import.meta.url)), { execArgv: ['--import', import.meta.resolve('tsx')] });
 }
 
@@ -78,7 +78,7 @@ async function measureService(bench: Bench, receiver: ChildProcess): Promise<Mea
   };
 }
 
-async function subscribe({ stage }: Bench, url: string): Promise<void> {
+export async function subscribe({ stage }: Pick<Bench, 'stage'>, url: string): Promise<void> {
   const answer = await fetch(`${stage.api.origin}/webhook-subscriptions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${stage.token}`, 'content-type': 'application/json' },
@@ -92,7 +92,7 @@ async function untilReceived(receiver: ChildProcess, wanted: number): Promise<Re
   for (;;) {
     const received = await ask(receiver, 'how many');
     if (received.count >= wanted) return received;
-    if (performance.now() > endsMs) throw new Error(`${received.count} of ${wanted} webhooks came in time`);
+    if (performance.now() > endsMs) throw new Error(`${received.count} of ${wanted} webhooks arrived in time`);
     await sleep(POLL_MS);
   }
 }

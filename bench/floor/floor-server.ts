@@ -5,7 +5,7 @@ import postgres from 'postgres';
 import { FLOOR_TASK_QUEUE } from './floor-steps.ts';
 
 /**
- * The baseline that the service cannot beat: the same HTTP server, driver, database and Temporal with nothing in
+ * The floor, which the service cannot beat: the same HTTP server, driver, database and Temporal with nothing in
  * between.
  */
 const CONNECTIONS_MAX = Number(process.env.FLOOR_CONNECTIONS ?? '16');
@@ -25,7 +25,7 @@ const TRANSFER = `
 const FIND = `SELECT id, account_id AS "accountId", amount_minor AS "amountMinor", balance_after_minor AS "balanceAfterMinor"
   FROM floor_entries WHERE id = $1`;
 
-// A page of ten by an index, and the count of all that it leads to.
+// A page of ten by an index, and the count of all rows that the index finds.
 const PAGE = `SELECT id, parent_id AS "parentId", value, (SELECT count(*)::integer FROM floor_rows WHERE parent_id = $1) AS total
   FROM floor_rows WHERE parent_id = $1 ORDER BY id LIMIT 10`;
 

@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 
-/** A process that posts so many signed bodies to an address, so many at a time, and reports when it has the last answer. */
+/** A process that posts `count` signed bodies to an address, `concurrent` at a time, and reports when the last answer has arrived. */
 export interface SignedFetches {
   readonly url: string;
   readonly count: number;

@@ -14,11 +14,11 @@ export interface LoadCommand {
   readonly requests: readonly PreparedRequest[];
   /** Sends each request once, in order, and stops after the last; otherwise requests are drawn at random. */
   readonly once?: boolean;
-  /** With a new Idempotency-Key for every request. */
+  /** Sends a new Idempotency-Key with every request. */
   readonly idempotent: boolean;
   readonly callers: number;
   readonly seconds: number;
-  /** Stops after so many requests, if that comes first. */
+  /** Stops after this many requests, if that comes first. */
   readonly count?: number;
   /** Pause of each caller between an answer and its next request. */
   readonly pauseMs?: number;
@@ -33,7 +33,7 @@ export interface LoadResult {
   readonly p99Ms: number;
 }
 
-/** The load generator's process lives as long as the bench, so that every round runs on warm code. */
+/** The process of the load generator, which runs as long as the bench, so that every round has warm code. */
 export class Callers {
   readonly #child: ChildProcess;
 
@@ -43,7 +43,7 @@ export class Callers {
     });
   }
 
-  /** Runs one load to its end. Any failed request ends the bench: its rate would mean nothing. */
+  /** Runs one load to its end. Any failed request ends the bench, because the rate would mean nothing. */
   async run(command: LoadCommand): Promise<LoadResult> {
     const result = await new Promise<LoadResult>((resolve, reject) => {
       const onExit = () => reject(new Error('the load generator ended'));
@@ -55,7 +55,7 @@ export class Callers {
       this.#child.send(command);
     });
     if (result.errors > 0) {
-      throw new Error(`${result.errors} requests to ${command.origin} went wrong, the first: ${result.firstError}`);
+      throw new Error(`${result.errors} requests to ${command.origin} failed, the first with: ${result.firstError}`);
     }
     return result;
   }

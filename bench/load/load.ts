@@ -4,7 +4,7 @@ import { Client } from 'undici';
 import type { LoadCommand, LoadResult, PreparedRequest } from './callers.ts';
 
 /**
- * The load generator process: a number of callers, each on one keep-alive connection, each sending another prepared
+ * The load generator process: a number of callers, each on one keep-alive connection, which send the next prepared
  * request as soon as the previous answer arrives.
  */
 process.on('message', (command: LoadCommand) => {

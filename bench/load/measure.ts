@@ -5,11 +5,11 @@ import { processorTimeMs } from './processor-time.ts';
 export interface Contender {
   readonly name: string;
   readonly load: Omit<LoadCommand, 'callers' | 'seconds'>;
-  /** Makes the requests anew before each measurement, outside of it. */
+  /** Makes new requests before each measurement, outside of it. */
   readonly prepare?: () => Promise<readonly PreparedRequest[]>;
-  /** Operations of one request; one unless given. */
+  /** Operations per request; 1 by default. */
   readonly operations?: number;
-  /** Processes whose CPU time an operation costs: the server's and Postgres's. */
+  /** Processes whose CPU time counts for an operation: the server and Postgres. */
   readonly processIds: readonly number[];
 }
 
@@ -55,34 +55,34 @@ export async function compare(
         ...one,
         perSecond: one.count / (elapsedMs / 1000),
       }));
-      measurements.push(middle(measured));
+      measurements.push(medianMeasurement(measured));
     }
   }
   return measurements;
 }
 
-/** As `compare`, each contender with its own number of callers, and perhaps with another load beside it. */
+/** As `compare`, but each contender has its own number of callers, and optionally another load at the same time. */
 export async function measureInTurns(
   name: string,
   subjects: readonly {
     readonly contender: Contender;
     readonly extent: Extent;
-    readonly beside?: () => Promise<unknown>;
+    readonly otherLoad?: () => Promise<unknown>;
   }[],
   run: { readonly callers: Callers; readonly rounds: number },
 ): Promise<Measurement[]> {
   const rounds = subjects.map((): Measurement[] => []);
   for (let round = -1; round < run.rounds; round += 1) {
-    for (const [index, { contender, extent, beside }] of subjects.entries()) {
-      const otherLoad = beside?.();
+    for (const [index, { contender, extent, otherLoad }] of subjects.entries()) {
+      const otherRun = otherLoad?.();
       const { elapsedMs, ...one } = await sample(contender, run.callers, extent);
-      await otherLoad;
+      await otherRun;
       const perSecond = (one.count / elapsedMs) * 1000;
       // The first round warms up.
       if (round >= 0) rounds[index]?.push({ case: name, contender: contender.name, ...extent, ...one, perSecond });
     }
   }
-  return rounds.map(middle);
+  return rounds.map(medianMeasurement);
 }
 
 interface Extent {
@@ -100,7 +100,7 @@ async function sample(contender: Contender, callers: Callers, extent: Extent): P
 }
 
 /** The medians of one contender's rounds. */
-export function middle(rounds: readonly Measurement[]): Measurement {
+export function medianMeasurement(rounds: readonly Measurement[]): Measurement {
   const [first] = rounds;
   if (first === undefined) throw new Error('a bench needs a round');
   const of = (value: (round: Measurement) => number | null): number | null => {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A webhook receiver process that accepts everything. On request by message it reports what arrived since the last `begin`, and when. */
+/** A webhook receiver process that accepts everything. Asked by a message, it reports how many arrived since the last `begin`, and when. */
 export interface Received {
   readonly count: number;
   readonly firstMs: number;

@@ -1,38 +1,38 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { PreparedRequest } from '../load/callers.ts';
+import { type Fixtures, FRESH_COUNT, inTurns, PARENT_COUNT, STOCK_COUNT, times } from './fixtures.ts';
 import { type RouteRow, write } from './row.ts';
-import { FRESH_COUNT, inTurns, PARENT_COUNT, STOCK_COUNT, type Supplies, times } from './supplies.ts';
 
 const BUILT_IN = { method: 'built-in', type: 'explicit', serviceProvider: 'sandbox-bank' };
 const PLUG_IN = { method: 'plug-in', type: 'explicit', serviceProvider: 'custom-bank' };
 const STATEMENT_LENGTH = 20;
 
-function newAccounts({ accounts }: Supplies, connect: object): PreparedRequest[] {
+function newAccounts({ accounts }: Fixtures, connect: object): PreparedRequest[] {
   return accounts.map(({ clientId }) =>
     write('/accounts', 'client.issuing', { account: { clientId, currency: 'GBP' } }, connect),
   );
 }
 
-function ofEachAccount(path: string): (supplies: Supplies) => Promise<PreparedRequest[]> {
+function ofEachAccount(path: string): (fixtures: Fixtures) => Promise<PreparedRequest[]> {
   return async ({ accounts }) => accounts.map(({ accountId }) => ({ path: path.replace('{accountId}', accountId) }));
 }
 
 const CLIENT_AT_BANK = 'client-individual';
 
-/** Each of another account that the bank has for one migrated client. */
-async function migrations(supplies: Supplies): Promise<PreparedRequest[]> {
+/** Migrations of different accounts that the bank has for one migrated client. */
+async function migrations(fixtures: Fixtures): Promise<PreparedRequest[]> {
   const connect = { type: 'explicit', serviceProvider: 'sandbox-bank' };
-  await supplies.made('migrated client', () =>
-    supplies.send('POST', [write('/clients', 'migration', { sourceId: CLIENT_AT_BANK }, connect)]),
+  await fixtures.made('migrated client', () =>
+    fixtures.send('POST', [write('/clients', 'migration', { sourceId: CLIENT_AT_BANK }, connect)]),
   );
-  const [client] = await supplies.sql<{ clientId: string }[]>`
+  const [client] = await fixtures.sql<{ clientId: string }[]>`
     SELECT client_id AS "clientId" FROM client_connections WHERE source_id = ${CLIENT_AT_BANK}`;
   const account = { clientId: client?.clientId, currency: 'GBP' };
   const sourceIds = times(STOCK_COUNT, () => randomUUID());
   for (const sourceId of sourceIds) {
     const existing = { sourceId, clientSourceId: CLIENT_AT_BANK, currency: 'GBP', country: 'GB', balance: 10 };
     const body = JSON.stringify(existing);
-    const { status } = await fetch(`${supplies.bench.stage.sandboxUrl}/bank/existing-accounts`, {
+    const { status } = await fetch(`${fixtures.bench.stage.sandboxUrl}/bank/existing-accounts`, {
       method: 'POST',
       body,
     });
@@ -41,11 +41,11 @@ async function migrations(supplies: Supplies): Promise<PreparedRequest[]> {
   return sourceIds.map((sourceId) => write('/accounts', 'client.migration', { sourceId, account }, connect));
 }
 
-/** Of accounts whose statement has some entries. */
-async function ofEachStatement(supplies: Supplies, path: string): Promise<PreparedRequest[]> {
-  const owners = (await supplies.plugInAccounts()).slice(0, PARENT_COUNT);
-  await supplies.made('statements', () =>
-    supplies.send(
+/** Requests for accounts whose statement has some entries. */
+async function ofEachStatement(fixtures: Fixtures, path: string): Promise<PreparedRequest[]> {
+  const owners = (await fixtures.plugInAccounts()).slice(0, PARENT_COUNT);
+  await fixtures.made('statements', () =>
+    fixtures.send(
       'POST',
       owners.flatMap(({ accountId }) => times(STATEMENT_LENGTH, () => credit(accountId))),
     ),
@@ -57,12 +57,12 @@ export const accountRows: readonly RouteRow[] = [
   {
     route: 'POST /accounts',
     variant: 'built-in',
-    requests: async (supplies) => newAccounts(supplies, BUILT_IN),
+    requests: async (fixtures) => newAccounts(fixtures, BUILT_IN),
   },
   {
     route: 'POST /accounts',
     variant: 'plug-in',
-    requests: async (supplies) => newAccounts(supplies, PLUG_IN),
+    requests: async (fixtures) => newAccounts(fixtures, PLUG_IN),
   },
   {
     route: 'POST /accounts',
@@ -90,6 +90,10 @@ export const accountRows: readonly RouteRow[] = [
     once: true,
   },
   { route: 'GET /accounts/{accountId}', requests: ofEachAccount('/accounts/{accountId}') },
+  {
+    route: 'GET /accounts/{accountId}/timeline',
+    requests: async (fixtures) => ofEachStatement(fixtures, 'timeline'),
+  },
   { route: 'GET /accounts', requests: async () => [{ path: '/accounts' }] },
   {
     route: 'GET /accounts/{id}/deposit-information',
@@ -97,18 +101,18 @@ export const accountRows: readonly RouteRow[] = [
   },
   {
     route: 'GET /accounts/{accountId}/account-statements',
-    requests: async (supplies) => ofEachStatement(supplies, 'account-statements'),
+    requests: async (fixtures) => ofEachStatement(fixtures, 'account-statements'),
   },
   ...['csv', 'camt.053'].map((format) => ({
     route: 'GET /accounts/{accountId}/account-statements/export',
     variant: format,
-    requests: async (supplies: Supplies) => ofEachStatement(supplies, `account-statements/export?format=${format}`),
+    requests: async (fixtures: Fixtures) => ofEachStatement(fixtures, `account-statements/export?format=${format}`),
     aim: null,
-    remark: 'a file of twenty entries, sent in parts, after a short transaction that settles where it ends',
+    remark: 'a file of twenty entries, sent in parts, after a short transaction that determines its end',
   })),
   {
     route: 'GET /accounts/{accountId}/balances',
-    requests: async (supplies) => ofEachStatement(supplies, 'balances?data.balance.at=2026-01-01T00:00:00.000'),
+    requests: async (fixtures) => ofEachStatement(fixtures, 'balances?data.balance.at=2026-01-01T00:00:00.000'),
   },
   {
     route: 'GET /accounts/{accountId}/outgoing-transfer-schemes/{destinationCountry}',

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 import type { PreparedRequest } from '../load/callers.ts';
+import { type Fixtures, FRESH_COUNT, inTurns, LIST_LENGTH, PARENT_COUNT, STOCK_COUNT, times } from './fixtures.ts';
 import { type RouteRow, write } from './row.ts';
-import { FRESH_COUNT, inTurns, LIST_LENGTH, PARENT_COUNT, STOCK_COUNT, type Supplies, times } from './supplies.ts';
 
-/** Active ones of one beneficiary. */
+/** Most active bank accounts of one beneficiary. */
 const BANK_ACCOUNTS_MAX = 3;
 const IDENTITY = { type: 'corporate', legalName: 'Brook Lane Bakery Ltd' };
 
@@ -24,35 +24,35 @@ export interface BankAccount {
   readonly status: 'active' | 'inactive';
 }
 
-/** Bank accounts of twenty clients' beneficiaries, a full list each: one is active, as more than three may not be. */
-async function bankAccounts(supplies: Supplies): Promise<readonly BankAccount[]> {
-  const owners = supplies.accounts.slice(0, PARENT_COUNT);
-  await supplies.made('beneficiaries', async () => {
-    await supplies.send(
+/** Bank accounts of twenty clients' beneficiaries, a full list each. Only one is active, because at most three may be. */
+async function bankAccounts(fixtures: Fixtures): Promise<readonly BankAccount[]> {
+  const owners = fixtures.accounts.slice(0, PARENT_COUNT);
+  await fixtures.made('beneficiaries', async () => {
+    await fixtures.send(
       'POST',
       owners.map(({ clientId }) => newBeneficiary(clientId, 1)),
     );
-    const first = await find(supplies);
+    const first = await find(fixtures);
     const keptIds = first.map(({ id }) => id);
     for (let length = 1; length < LIST_LENGTH; length += 1) {
-      await supplies.send(
+      await fixtures.send(
         'POST',
         first.map(({ beneficiaryId }) => addition(beneficiaryId)),
       );
-      await inactivate(supplies, { ofIds: first.map(({ beneficiaryId }) => beneficiaryId), keptIds });
+      await inactivate(fixtures, { ofIds: first.map(({ beneficiaryId }) => beneficiaryId), keptIds });
     }
   });
-  return find(supplies);
+  return find(fixtures);
 }
 
-/** Payable bank accounts, one of each of twenty clients. */
-export async function activeBankAccounts(supplies: Supplies): Promise<readonly BankAccount[]> {
-  return (await bankAccounts(supplies)).filter(({ status }) => status === 'active');
+/** Active bank accounts, one for each of twenty clients. */
+export async function activeBankAccounts(fixtures: Fixtures): Promise<readonly BankAccount[]> {
+  return (await bankAccounts(fixtures)).filter(({ status }) => status === 'active');
 }
 
-/** Makes room for further bank accounts of these beneficiaries. */
+/** Deactivates bank accounts, so that their beneficiaries can have further ones. */
 async function inactivate(
-  { sql }: Supplies,
+  { sql }: Fixtures,
   { ofIds, keptIds }: { readonly ofIds: readonly string[]; readonly keptIds: readonly string[] },
 ): Promise<void> {
   await sql`
@@ -64,7 +64,7 @@ function addition(beneficiaryId: string): PreparedRequest {
   return write(`/beneficiaries/${beneficiaryId}/bank-accounts`, 'direct', { beneficiaryBankAccount: newBankAccount() });
 }
 
-async function find({ sql, accounts }: Supplies): Promise<readonly BankAccount[]> {
+async function find({ sql, accounts }: Fixtures): Promise<readonly BankAccount[]> {
   const clientIds = accounts.slice(0, PARENT_COUNT).map(({ clientId }) => clientId);
   return sql<BankAccount[]>`
     SELECT client_id AS "clientId", beneficiary_id AS "beneficiaryId", bank_account.id, bank_account.status
@@ -79,20 +79,20 @@ export const beneficiaryRows: readonly RouteRow[] = [
   },
   {
     route: 'GET /beneficiaries/{beneficiaryId}',
-    requests: async (supplies) =>
-      (await bankAccounts(supplies)).map(({ beneficiaryId }) => ({ path: `/beneficiaries/${beneficiaryId}` })),
+    requests: async (fixtures) =>
+      (await bankAccounts(fixtures)).map(({ beneficiaryId }) => ({ path: `/beneficiaries/${beneficiaryId}` })),
   },
   {
     route: 'GET /beneficiaries',
-    requests: async (supplies) => {
-      await bankAccounts(supplies);
+    requests: async (fixtures) => {
+      await bankAccounts(fixtures);
       return [{ path: '/beneficiaries' }];
     },
   },
   {
     route: 'PATCH /beneficiaries/{beneficiaryId}',
-    requests: async (supplies) => {
-      const found = await bankAccounts(supplies);
+    requests: async (fixtures) => {
+      const found = await bankAccounts(fixtures);
       return times(FRESH_COUNT, (number) => {
         const beneficiary = { contact: { email: `${randomInt(1e9)}@example.com` } };
         return write(`/beneficiaries/${inTurns(found, number).beneficiaryId}`, 'direct', { beneficiary });
@@ -102,26 +102,26 @@ export const beneficiaryRows: readonly RouteRow[] = [
   },
   {
     route: 'POST /beneficiaries/{beneficiaryId}/bank-accounts',
-    requests: async (supplies) => {
-      // Beneficiaries of the client after those whose lists are read.
-      const { clientId } = inTurns(supplies.accounts, PARENT_COUNT);
-      await supplies.made('beneficiaries to add to', () =>
-        supplies.send(
+    requests: async (fixtures) => {
+      // Uses a client whose lists are not measured.
+      const { clientId } = inTurns(fixtures.accounts, PARENT_COUNT);
+      await fixtures.made('beneficiaries to add to', () =>
+        fixtures.send(
           'POST',
           times(STOCK_COUNT, () => newBeneficiary(clientId, 1)),
         ),
       );
-      const rows = await supplies.sql<{ id: string }[]>`SELECT id FROM beneficiaries WHERE client_id = ${clientId}`;
+      const rows = await fixtures.sql<{ id: string }[]>`SELECT id FROM beneficiaries WHERE client_id = ${clientId}`;
       const ids = rows.map(({ id }) => id);
-      await inactivate(supplies, { ofIds: ids, keptIds: [] });
+      await inactivate(fixtures, { ofIds: ids, keptIds: [] });
       return times(BANK_ACCOUNTS_MAX * ids.length, (number) => addition(inTurns(ids, number)));
     },
     once: true,
   },
   {
     route: 'PATCH /beneficiaries/{beneficiaryId}/bank-accounts/{id}',
-    requests: async (supplies) => {
-      const found = await bankAccounts(supplies);
+    requests: async (fixtures) => {
+      const found = await bankAccounts(fixtures);
       return times(FRESH_COUNT, (number) => {
         const { beneficiaryId, id } = inTurns(found, number);
         const beneficiaryBankAccount = { alias: `Wages ${randomInt(1e9)}` };
@@ -132,15 +132,15 @@ export const beneficiaryRows: readonly RouteRow[] = [
   },
   {
     route: 'GET /beneficiaries/{beneficiaryId}/bank-accounts/{id}',
-    requests: async (supplies) =>
-      (await bankAccounts(supplies)).map(({ beneficiaryId, id }) => ({
+    requests: async (fixtures) =>
+      (await bankAccounts(fixtures)).map(({ beneficiaryId, id }) => ({
         path: `/beneficiaries/${beneficiaryId}/bank-accounts/${id}`,
       })),
   },
   {
     route: 'GET /beneficiaries/{beneficiaryId}/bank-accounts',
-    requests: async (supplies) =>
-      (await bankAccounts(supplies)).map(({ beneficiaryId }) => ({
+    requests: async (fixtures) =>
+      (await bankAccounts(fixtures)).map(({ beneficiaryId }) => ({
         path: `/beneficiaries/${beneficiaryId}/bank-accounts`,
       })),
   },

@@ -1,5 +1,7 @@
+import type { BenchAccount } from '../accounts.ts';
+import type { PreparedRequest } from '../load/callers.ts';
+import { type Fixtures, FRESH_COUNT, inTurns, LIST_LENGTH, PARENT_COUNT, times } from './fixtures.ts';
 import { type RouteRow, write } from './row.ts';
-import { FRESH_COUNT, inTurns, LIST_LENGTH, PARENT_COUNT, type Supplies, times } from './supplies.ts';
 
 const ADDRESS = { country: 'GB', city: 'London', street: 'Bench Street' };
 const NAMES = { givenName: 'Ada', familyName: 'Bench' };
@@ -12,7 +14,7 @@ const COMPANY = {
   profile: { identityType: 'corporate', registrationAddress: ADDRESS },
 };
 const COMPANY_COUNT = 200;
-/** Relations are sent one at a time, as one of them is one resource. */
+/** Relations are sent one at a time, so that each request creates one resource. */
 const RELATION = { relation: 'director', ...PERSON };
 
 interface Relation {
@@ -20,33 +22,40 @@ interface Relation {
   readonly id: string;
 }
 
-/** Companies: only they have relations. */
-async function companies(supplies: Supplies): Promise<readonly string[]> {
-  await supplies.made('companies', () =>
-    supplies.send(
+/** Corporate clients, because only they have relations. */
+async function companies(fixtures: Fixtures): Promise<readonly string[]> {
+  await fixtures.made('companies', () =>
+    fixtures.send(
       'POST',
       times(COMPANY_COUNT, () => write('/clients', 'direct', { client: COMPANY })),
     ),
   );
-  const rows = await supplies.sql<{ id: string }[]>`
+  const rows = await fixtures.sql<{ id: string }[]>`
     SELECT id FROM clients WHERE identity_type = 'corporate' ORDER BY id LIMIT ${COMPANY_COUNT}`;
   return rows.map(({ id }) => id);
 }
 
 /** Relations of the first companies, each with a full list. */
-async function relations(supplies: Supplies): Promise<readonly Relation[]> {
-  const clientIds = (await companies(supplies)).slice(0, PARENT_COUNT);
-  const find = () => supplies.sql<Relation[]>`
+async function relations(fixtures: Fixtures): Promise<readonly Relation[]> {
+  const clientIds = (await companies(fixtures)).slice(0, PARENT_COUNT);
+  const find = () => fixtures.sql<Relation[]>`
     SELECT client_id AS "clientId", id FROM client_relations WHERE client_id = ANY (${clientIds}::uuid[])`;
   const make = (missing: number) =>
-    supplies.send(
+    fixtures.send(
       'POST',
       times(missing, (number) => {
         const path = `/clients/${inTurns(clientIds, number)}/relations`;
         return write(path, 'direct', { clientRelation: RELATION });
       }),
     );
-  return supplies.stock(find, make, PARENT_COUNT * LIST_LENGTH);
+  return fixtures.stock(find, make, PARENT_COUNT * LIST_LENGTH);
+}
+
+function changesOf(accounts: readonly BenchAccount[], count: number): PreparedRequest[] {
+  return times(count, (number) => {
+    const client = { profile: { identityType: 'individual', phone: phone() } };
+    return write(`/clients/${inTurns(accounts, number).clientId}`, 'direct', { client });
+  });
 }
 
 export const clientRows: readonly RouteRow[] = [
@@ -58,28 +67,34 @@ export const clientRows: readonly RouteRow[] = [
     route: 'GET /clients/{clientId}',
     requests: async ({ accounts }) => accounts.map(({ clientId }) => ({ path: `/clients/${clientId}` })),
   },
+  {
+    route: 'GET /clients/{clientId}/timeline',
+    requests: async (fixtures) => {
+      const changed = fixtures.accounts.slice(0, PARENT_COUNT);
+      await fixtures.made('changed clients', () =>
+        fixtures.send('PATCH', changesOf(changed, PARENT_COUNT * LIST_LENGTH)),
+      );
+      return changed.map(({ clientId }) => ({ path: `/clients/${clientId}/timeline` }));
+    },
+  },
   { route: 'GET /clients', requests: async () => [{ path: '/clients' }] },
   {
     route: 'PATCH /clients/{clientId}',
-    requests: async ({ accounts }) =>
-      times(FRESH_COUNT, (number) => {
-        const client = { profile: { identityType: 'individual', phone: phone() } };
-        return write(`/clients/${inTurns(accounts, number).clientId}`, 'direct', { client });
-      }),
+    requests: async ({ accounts }) => changesOf(accounts, FRESH_COUNT),
     once: true,
   },
   {
     route: 'POST /clients/{clientId}/relations',
-    // Beyond the companies whose lists are read, and each far from its limit of relations.
-    requests: async (supplies) =>
-      (await companies(supplies))
+    // Companies whose lists are not measured, and which are far from their limit of relations.
+    requests: async (fixtures) =>
+      (await companies(fixtures))
         .slice(PARENT_COUNT)
         .map((id) => write(`/clients/${id}/relations`, 'direct', { clientRelation: RELATION })),
   },
   {
     route: 'PATCH /clients/{clientId}/relations/{clientRelationId}',
-    requests: async (supplies) => {
-      const found = await relations(supplies);
+    requests: async (fixtures) => {
+      const found = await relations(fixtures);
       return times(FRESH_COUNT, (number) => {
         const { clientId, id } = inTurns(found, number);
         const clientRelation = { profile: { identityType: 'individual', phone: phone() } };
@@ -90,26 +105,26 @@ export const clientRows: readonly RouteRow[] = [
   },
   {
     route: 'GET /clients/{clientId}/relations/{clientRelationId}',
-    requests: async (supplies) =>
-      (await relations(supplies)).map(({ clientId, id }) => ({ path: `/clients/${clientId}/relations/${id}` })),
+    requests: async (fixtures) =>
+      (await relations(fixtures)).map(({ clientId, id }) => ({ path: `/clients/${clientId}/relations/${id}` })),
   },
   {
     route: 'GET /clients/{clientId}/relations',
-    requests: async (supplies) => {
-      await relations(supplies);
-      const ids = (await companies(supplies)).slice(0, PARENT_COUNT);
+    requests: async (fixtures) => {
+      await relations(fixtures);
+      const ids = (await companies(fixtures)).slice(0, PARENT_COUNT);
       return ids.map((id) => ({ path: `/clients/${id}/relations` }));
     },
   },
   {
     route: 'DELETE /clients/{clientId}/relations/{clientRelationId}',
-    requests: async (supplies) =>
-      (await relations(supplies)).map(({ clientId, id }) => ({ path: `/clients/${clientId}/relations/${id}` })),
+    requests: async (fixtures) =>
+      (await relations(fixtures)).map(({ clientId, id }) => ({ path: `/clients/${clientId}/relations/${id}` })),
     once: true,
   },
 ];
 
-/** Another number each time, so that a change has an effect. */
+/** A different number each time, so that a change has an effect. */
 function phone(): string {
   return `+44 20 ${Math.floor(10_000_000 + Math.random() * 89_999_999)}`;
 }

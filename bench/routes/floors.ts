@@ -1,24 +1,24 @@
 import * as v from 'valibot';
+import type { Bench } from '../bench.ts';
 import { floorGet } from '../cases/reads.ts';
 import { floorTransfers } from '../cases/transfers.ts';
 import type { LoadCommand, PreparedRequest } from '../load/callers.ts';
 import type { Contender } from '../load/measure.ts';
-import type { Bench } from '../main.ts';
+import { times } from './fixtures.ts';
 import type { MeasuredRow, RouteClass } from './row.ts';
-import { times } from './supplies.ts';
 
-/** The longest list that a floor counts: counting more would flatter a service that does not count row by row. */
+/** The longest list that a floor counts. Counting more would favour the service, which does not count row by row. */
 const PAGE_ROWS_MAX = 2_000;
 const PARENT_COUNT = 1_000;
 /** About as wide as a row of the service. */
 const VALUE = 'x'.repeat(200);
-/** Other transactions of the same moment may add rows to a count, so the smallest is right. */
+/** Concurrent transactions may add rows to a count, so the smallest count is right. */
 const COUNTING_TRIALS = 5;
 
-/** What a route is held against: bare HTTP and one statement of the same shape, in the same Postgres. */
+/** What a route is compared with: bare HTTP and one statement of the same shape, in the same Postgres. */
 export interface Floor {
   readonly contender: Contender;
-  /** Of what shape: `13 rows`. */
+  /** Such as `13 rows`. */
   readonly shape: string;
 }
 
@@ -50,6 +50,7 @@ export async function floorOf(
 /** Ten rows by an index with their count, of a list as long as the service's. */
 async function floorPage(bench: Bench, service: Contender): Promise<Floor> {
   const total = Math.min(PAGE_ROWS_MAX, await totalElements(service));
+  if (total === 0) throw new Error('an empty page measures nothing');
   const [made] = await bench.stage.sql<{ parentId: string }[]>`
     WITH parent AS (SELECT uuidv7() AS id),
     made AS (INSERT INTO floor_rows (parent_id, value) SELECT id, ${VALUE} FROM parent, generate_series(1, ${total}))

@@ -1,8 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { PreparedRequest } from '../load/callers.ts';
 import { credit } from './accounts.ts';
+import { type Fixtures, FRESH_COUNT, inTurns, STOCK_COUNT, times } from './fixtures.ts';
 import { type RouteRow, write } from './row.ts';
-import { FRESH_COUNT, inTurns, STOCK_COUNT, type Supplies, times } from './supplies.ts';
 
 const TRANSFER_COUNT = 1_000;
 /** No account has this number, so payments to it are held in suspense. */
@@ -23,7 +23,7 @@ function adjustment(accountId: string): PreparedRequest {
 }
 
 /** The sandbox bank's callback for a penny that arrived, signed as the bank does. */
-function callback({ bench }: Supplies, accountNumber: string): PreparedRequest {
+function callback({ bench }: Fixtures, accountNumber: string): PreparedRequest {
   const id = randomUUID();
   const body = JSON.stringify({
     type: 'payment-received',
@@ -49,40 +49,40 @@ function callback({ bench }: Supplies, accountNumber: string): PreparedRequest {
   return { path: '/provider-callbacks/sandbox-bank', body, headers };
 }
 
-async function accountNumbers({ sql, accounts }: Supplies): Promise<readonly string[]> {
+async function accountNumbers({ sql, accounts }: Fixtures): Promise<readonly string[]> {
   const ids = accounts.map(({ accountId }) => accountId);
   const rows = await sql<{ number: string }[]>`
     SELECT account_number AS number FROM accounts WHERE id = ANY (${ids}::uuid[]) ORDER BY id`;
   return rows.map(({ number }) => number);
 }
 
-/** Credits, and with them incoming transfers, of many accounts. */
-async function credits(supplies: Supplies): Promise<void> {
-  const accounts = await supplies.plugInAccounts();
-  await supplies.made('credits', () =>
-    supplies.send(
+/** Credits to many accounts, which also create incoming transfers. */
+async function credits(fixtures: Fixtures): Promise<void> {
+  const accounts = await fixtures.plugInAccounts();
+  await fixtures.made('credits', () =>
+    fixtures.send(
       'POST',
       times(TRANSFER_COUNT, (number) => credit(inTurns(accounts, number).accountId)),
     ),
   );
 }
 
-async function held(supplies: Supplies): Promise<readonly string[]> {
+async function held(fixtures: Fixtures): Promise<readonly string[]> {
   const find = async () =>
-    supplies.sql<
+    fixtures.sql<
       { id: string }[]
     >`SELECT id FROM incoming_transfers WHERE status = 'on-hold' ORDER BY id LIMIT ${STOCK_COUNT}`;
   const make = (missing: number) =>
-    supplies.send(
+    fixtures.send(
       'POST',
-      times(missing, () => callback(supplies, UNKNOWN_ACCOUNT)),
+      times(missing, () => callback(fixtures, UNKNOWN_ACCOUNT)),
     );
-  return (await supplies.stock(find, make)).map(({ id }) => id);
+  return (await fixtures.stock(find, make)).map(({ id }) => id);
 }
 
-async function idsOf(supplies: Supplies, table: 'provisioned_account_credits' | 'incoming_transfers') {
-  await credits(supplies);
-  return supplies.sql<{ id: string }[]>`SELECT id FROM ${supplies.sql(table)} ORDER BY id LIMIT ${TRANSFER_COUNT}`;
+async function idsOf(fixtures: Fixtures, table: 'provisioned_account_credits' | 'incoming_transfers') {
+  await credits(fixtures);
+  return fixtures.sql<{ id: string }[]>`SELECT id FROM ${fixtures.sql(table)} ORDER BY id LIMIT ${TRANSFER_COUNT}`;
 }
 
 export const moneyInRows: readonly RouteRow[] = [
@@ -90,13 +90,13 @@ export const moneyInRows: readonly RouteRow[] = [
     route: 'POST /provisioned-account-credits',
     variant: 'into 1,000 accounts',
     floor: 'transfer',
-    requests: async (supplies) => (await supplies.plugInAccounts()).map(({ accountId }) => credit(accountId)),
+    requests: async (fixtures) => (await fixtures.plugInAccounts()).map(({ accountId }) => credit(accountId)),
   },
   {
     route: 'POST /provisioned-account-credits',
     variant: 'into one account',
     floor: 'transfer into one account',
-    requests: async (supplies) => [credit(inTurns(await supplies.plugInAccounts(), 0).accountId)],
+    requests: async (fixtures) => [credit(inTurns(await fixtures.plugInAccounts(), 0).accountId)],
   },
   {
     route: 'POST /accounts/{id}/balance-adjustments',
@@ -108,9 +108,9 @@ export const moneyInRows: readonly RouteRow[] = [
     route: 'POST /provider-callbacks/{provider}',
     variant: 'into 1,000 accounts',
     floor: 'transfer',
-    requests: async (supplies) => {
-      const numbers = await accountNumbers(supplies);
-      return times(FRESH_COUNT, (number) => callback(supplies, inTurns(numbers, number)));
+    requests: async (fixtures) => {
+      const numbers = await accountNumbers(fixtures);
+      return times(FRESH_COUNT, (number) => callback(fixtures, inTurns(numbers, number)));
     },
     once: true,
   },
@@ -118,52 +118,57 @@ export const moneyInRows: readonly RouteRow[] = [
     route: 'POST /provider-callbacks/{provider}',
     variant: 'into one account',
     floor: 'transfer into one account',
-    requests: async (supplies) => {
-      const accountNumber = inTurns(await accountNumbers(supplies), 0);
-      return times(FRESH_COUNT, () => callback(supplies, accountNumber));
+    requests: async (fixtures) => {
+      const accountNumber = inTurns(await accountNumbers(fixtures), 0);
+      return times(FRESH_COUNT, () => callback(fixtures, accountNumber));
     },
     once: true,
   },
   {
     route: 'GET /provisioned-account-credits/{id}',
-    requests: async (supplies) =>
-      (await idsOf(supplies, 'provisioned_account_credits')).map(({ id }) => ({
+    requests: async (fixtures) =>
+      (await idsOf(fixtures, 'provisioned_account_credits')).map(({ id }) => ({
         path: `/provisioned-account-credits/${id}`,
       })),
   },
   {
     route: 'GET /provisioned-account-credits',
-    requests: async (supplies) => {
-      await credits(supplies);
+    requests: async (fixtures) => {
+      await credits(fixtures);
       return [{ path: '/provisioned-account-credits' }];
     },
   },
   {
     route: 'GET /incoming-transfers/{id}',
-    requests: async (supplies) =>
-      (await idsOf(supplies, 'incoming_transfers')).map(({ id }) => ({ path: `/incoming-transfers/${id}` })),
+    requests: async (fixtures) =>
+      (await idsOf(fixtures, 'incoming_transfers')).map(({ id }) => ({ path: `/incoming-transfers/${id}` })),
+  },
+  {
+    route: 'GET /incoming-transfers/{id}/timeline',
+    requests: async (fixtures) =>
+      (await idsOf(fixtures, 'incoming_transfers')).map(({ id }) => ({ path: `/incoming-transfers/${id}/timeline` })),
   },
   {
     route: 'GET /incoming-transfers/{id}/compliance-check',
-    requests: async (supplies) =>
-      (await idsOf(supplies, 'incoming_transfers')).map(({ id }) => ({
+    requests: async (fixtures) =>
+      (await idsOf(fixtures, 'incoming_transfers')).map(({ id }) => ({
         path: `/incoming-transfers/${id}/compliance-check`,
       })),
   },
   { route: 'PATCH /incoming-transfers/{id}/compliance-check', notMeasured: 'nothing is in review here' },
   {
     route: 'GET /incoming-transfers',
-    requests: async (supplies) => {
-      await credits(supplies);
+    requests: async (fixtures) => {
+      await credits(fixtures);
       return [{ path: '/incoming-transfers' }];
     },
   },
   {
     route: 'POST /incoming-transfers/{id}/assign',
-    requests: async (supplies) => {
-      const ids = await held(supplies);
+    requests: async (fixtures) => {
+      const ids = await held(fixtures);
       return ids.map((id, number) => {
-        const { accountId } = inTurns(supplies.accounts, number);
+        const { accountId } = inTurns(fixtures.accounts, number);
         return write(`/incoming-transfers/${id}/assign`, 'direct', { incomingTransfer: { accountId } });
       });
     },
@@ -171,8 +176,8 @@ export const moneyInRows: readonly RouteRow[] = [
   },
   {
     route: 'POST /incoming-transfers/{id}/return',
-    requests: async (supplies) =>
-      (await held(supplies)).map((id) => write(`/incoming-transfers/${id}/return`, 'direct', {})),
+    requests: async (fixtures) =>
+      (await held(fixtures)).map((id) => write(`/incoming-transfers/${id}/return`, 'direct', {})),
     once: true,
   },
 ];

@@ -3,11 +3,11 @@ import { batchOf } from '../cases/batches.ts';
 import { internalTransfer, pairs } from '../cases/transfers.ts';
 import type { PreparedRequest } from '../load/callers.ts';
 import { activeBankAccounts } from './beneficiaries.ts';
+import { type Fixtures, inTurns, STOCK_COUNT, times } from './fixtures.ts';
 import { type RouteRow, write } from './row.ts';
-import { inTurns, STOCK_COUNT, type Supplies, times } from './supplies.ts';
 
 const TRANSFER_COUNT = 1_000;
-/** Of the fastest floor that a payment settled at once is held against. */
+/** The least rate of a straight-through payment, relative to its floor, which is the fastest. */
 const STRAIGHT_THROUGH_AIM = 0.6;
 const BATCH_COUNT = 50;
 const BATCH_ITEMS = 100;
@@ -33,47 +33,47 @@ function external(
 }
 
 /** Payments of the beneficiaries' clients, from their built-in accounts. */
-async function externalTransfers(supplies: Supplies, workflow: object = {}): Promise<PreparedRequest[]> {
-  const found = await activeBankAccounts(supplies);
+async function externalTransfers(fixtures: Fixtures, workflow: object = {}): Promise<PreparedRequest[]> {
+  const found = await activeBankAccounts(fixtures);
   return found.flatMap(({ clientId, id }) =>
-    supplies.accounts.filter((account) => account.clientId === clientId).map((from) => external(from, id, workflow)),
+    fixtures.accounts.filter((account) => account.clientId === clientId).map((from) => external(from, id, workflow)),
   );
 }
 
-async function completedTransfers(supplies: Supplies): Promise<readonly { id: string }[]> {
-  await supplies.made('completed transfers', () => {
-    const chosen = pairs(supplies.accounts, false).slice(0, TRANSFER_COUNT);
-    return supplies.send(
+async function completedTransfers(fixtures: Fixtures): Promise<readonly { id: string }[]> {
+  await fixtures.made('completed transfers', () => {
+    const chosen = pairs(fixtures.accounts, false).slice(0, TRANSFER_COUNT);
+    return fixtures.send(
       'POST',
       chosen.map(([from, to]) => internalTransfer(from, to)),
     );
   });
-  return supplies.sql<{ id: string }[]>`SELECT id FROM outgoing_transfers ORDER BY id LIMIT ${TRANSFER_COUNT}`;
+  return fixtures.sql<{ id: string }[]>`SELECT id FROM outgoing_transfers ORDER BY id LIMIT ${TRANSFER_COUNT}`;
 }
 
 /** Transfers that wait for their date. */
-async function waitingTransfers(supplies: Supplies): Promise<readonly { id: string }[]> {
-  const find = () => supplies.sql<{ id: string }[]>`
+async function waitingTransfers(fixtures: Fixtures): Promise<readonly { id: string }[]> {
+  const find = () => fixtures.sql<{ id: string }[]>`
     SELECT id FROM outgoing_transfers WHERE status = 'pending' ORDER BY id LIMIT ${STOCK_COUNT}`;
   const make = (missing: number) => {
     const transferDate = new Date(Date.now() + 30 * DAY_MS).toISOString().slice(0, 10);
-    const chosen = pairs(supplies.accounts, false).slice(0, missing);
-    return supplies.send(
+    const chosen = pairs(fixtures.accounts, false).slice(0, missing);
+    return fixtures.send(
       'POST',
       chosen.map(([from, to]) => internalTransfer(from, to, { transferDate })),
     );
   };
-  return supplies.stock(find, make);
+  return fixtures.stock(find, make);
 }
 
-/** Payments that their caller carries out and reports. */
-async function processingTransfers(supplies: Supplies): Promise<readonly { id: string }[]> {
-  const find = () => supplies.sql<{ id: string }[]>`
+/** Payments that the caller carries out and reports. */
+async function processingTransfers(fixtures: Fixtures): Promise<readonly { id: string }[]> {
+  const find = () => fixtures.sql<{ id: string }[]>`
     SELECT id FROM outgoing_transfers WHERE status = 'processing' AND method = 'plug-in' ORDER BY id LIMIT ${STOCK_COUNT}`;
   const make = async (missing: number) => {
-    const accounts = await supplies.plugInAccounts();
-    await supplies.made('beneficiaries of plug-in accounts', () =>
-      supplies.send(
+    const accounts = await fixtures.plugInAccounts();
+    await fixtures.made('beneficiaries of plug-in accounts', () =>
+      fixtures.send(
         'POST',
         accounts.slice(0, STOCK_COUNT).map(({ clientId }) => {
           const bankAccount = {
@@ -89,12 +89,12 @@ async function processingTransfers(supplies: Supplies): Promise<readonly { id: s
         }),
       ),
     );
-    const payable = await supplies.sql<(BenchAccount & { bankAccountId: string })[]>`
+    const payable = await fixtures.sql<(BenchAccount & { bankAccountId: string })[]>`
       SELECT account.client_id AS "clientId", account.id AS "accountId", bank_account.id AS "bankAccountId"
       FROM accounts account JOIN beneficiaries USING (client_id)
         JOIN beneficiary_bank_accounts bank_account ON bank_account.beneficiary_id = beneficiaries.id
       WHERE account.method = 'plug-in' AND account.status = 'active'`;
-    await supplies.send(
+    await fixtures.send(
       'POST',
       times(missing, (number) => {
         const from = inTurns(payable, number);
@@ -102,7 +102,7 @@ async function processingTransfers(supplies: Supplies): Promise<readonly { id: s
       }),
     );
   };
-  return supplies.stock(find, make);
+  return fixtures.stock(find, make);
 }
 
 function patch(id: string, outgoingTransfer: object): PreparedRequest {
@@ -127,17 +127,17 @@ export const moneyOutRows: readonly RouteRow[] = [
   {
     route: 'POST /outgoing-transfers',
     variant: 'external',
-    requests: (supplies) => externalTransfers(supplies),
+    requests: (fixtures) => externalTransfers(fixtures),
   },
   {
     route: 'POST /outgoing-transfers',
     variant: 'external, dry run',
-    requests: (supplies) => externalTransfers(supplies, { dryRun: true }),
+    requests: (fixtures) => externalTransfers(fixtures, { dryRun: true }),
   },
   {
     route: 'POST /outgoing-transfers/batch',
     variant: '100 items',
-    requests: async (supplies) => Array.from({ length: BATCH_COUNT }, () => batchOf(supplies, BATCH_ITEMS)),
+    requests: async (fixtures) => Array.from({ length: BATCH_COUNT }, () => batchOf(fixtures, BATCH_ITEMS)),
     once: true,
     aim: null,
     remark: 'one request makes a hundred transfers; `--only batches` compares the rates',
@@ -145,34 +145,47 @@ export const moneyOutRows: readonly RouteRow[] = [
   {
     route: 'PATCH /outgoing-transfers/{id}',
     variant: 'cancelled',
-    requests: async (supplies) =>
-      (await waitingTransfers(supplies)).map(({ id }) => patch(id, { status: 'cancelled' })),
+    requests: async (fixtures) =>
+      (await waitingTransfers(fixtures)).map(({ id }) => patch(id, { status: 'cancelled' })),
     once: true,
   },
   {
     route: 'PATCH /outgoing-transfers/{id}',
-    variant: 'completed, as its caller reports',
-    requests: async (supplies) =>
-      (await processingTransfers(supplies)).map(({ id }) => patch(id, { status: 'completed' })),
+    variant: 'completed, as reported by the caller',
+    requests: async (fixtures) =>
+      (await processingTransfers(fixtures)).map(({ id }) => patch(id, { status: 'completed' })),
     once: true,
   },
   { route: 'POST /outgoing-transfers/{id}/recall', notMeasured: 'no bank has released a payment here' },
   {
     route: 'GET /outgoing-transfers/{id}',
-    requests: async (supplies) =>
-      (await completedTransfers(supplies)).map(({ id }) => ({ path: `/outgoing-transfers/${id}` })),
+    requests: async (fixtures) =>
+      (await completedTransfers(fixtures)).map(({ id }) => ({ path: `/outgoing-transfers/${id}` })),
+  },
+  {
+    route: 'GET /outgoing-transfers/{id}/timeline',
+    requests: async (fixtures) =>
+      (await completedTransfers(fixtures)).map(({ id }) => ({ path: `/outgoing-transfers/${id}/timeline` })),
   },
   {
     route: 'GET /outgoing-transfers/{id}/compliance-check',
-    requests: async (supplies) =>
-      (await completedTransfers(supplies)).map(({ id }) => ({ path: `/outgoing-transfers/${id}/compliance-check` })),
+    requests: async (fixtures) =>
+      (await completedTransfers(fixtures)).map(({ id }) => ({ path: `/outgoing-transfers/${id}/compliance-check` })),
   },
   { route: 'PATCH /outgoing-transfers/{id}/compliance-check', notMeasured: 'nothing is in review here' },
   {
     route: 'GET /outgoing-transfers',
-    requests: async (supplies) => {
-      await completedTransfers(supplies);
+    requests: async (fixtures) => {
+      await completedTransfers(fixtures);
       return [{ path: '/outgoing-transfers' }];
+    },
+  },
+  {
+    route: 'GET /outgoing-transfers',
+    variant: 'by what they wait for',
+    requests: async (fixtures) => {
+      await waitingTransfers(fixtures);
+      return [{ path: '/outgoing-transfers?data.outgoingTransfer.waitingFor=date' }];
     },
   },
 ];

@@ -1,8 +1,8 @@
-import { ALONE_AIM, PROCESSOR_AIM } from './row.ts';
+import { PROCESSOR_AIM, SINGLE_CALLER_AIM } from './row.ts';
 import type { RouteResult, RouteResults } from './run.ts';
 import { ROUTE_TABLE } from './table.ts';
 
-/** The table of all routes as Markdown. Its last column says what misses an aim. */
+/** The table of all routes as Markdown. Its last column names the aims that a row misses. */
 export function routeTable({ results, failures }: RouteResults): string[] {
   const lines = [
     '| route | callers | floor | per second | of the floor | aim | p50 ms | p99 ms | CPU ms | of the floor | floor: per second | p50 ms | p99 ms | CPU ms | misses |',
@@ -21,11 +21,11 @@ export function routeTable({ results, failures }: RouteResults): string[] {
     'notMeasured' in row ? [`- ${row.route} is not measured: ${row.notMeasured}`] : [],
   );
   const remarks = results.filter(({ remark }) => remark !== '').map(({ title, remark }) => `- ${title}: ${remark}`);
-  return [...lines, '', ...crowdsOf(results), ...new Set(remarks), ...left];
+  return [...lines, '', ...slowdownsOf(results), ...new Set(remarks), ...left];
 }
 
-/** How much longer the slowest of many callers wait than those of 16. */
-function crowdsOf(results: readonly RouteResult[]): string[] {
+/** How much the p99 of many callers exceeds the p99 of 16. */
+function slowdownsOf(results: readonly RouteResult[]): string[] {
   return results.flatMap((result) => {
     const usual = results.find(({ title, service }) => title === result.title && service.callers === USUAL_CALLERS);
     if (usual === undefined || result.service.callers <= USUAL_CALLERS) return [];
@@ -60,12 +60,12 @@ function lineOf(result: RouteResult): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-/** The aims for rates hold for many callers; for one alone, a payment's latency counts. */
+/** The aims for rates apply to many callers; for a single caller the latency of a payment counts. */
 export function missesOf({ kind, service, floor, aim }: RouteResult): string[] {
   if (aim === null) return [];
   const misses: string[] = [];
   if (service.callers === 1) {
-    if (kind === 'money' && ratioOf(service.p50Ms, floor.p50Ms) > ALONE_AIM) misses.push('p50');
+    if (kind === 'money' && ratioOf(service.p50Ms, floor.p50Ms) > SINGLE_CALLER_AIM) misses.push('p50');
     return misses;
   }
   if (ratioOf(service.perSecond, floor.perSecond) < aim) misses.push('rate');

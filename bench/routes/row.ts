@@ -1,19 +1,19 @@
-import type { Contract, OpenContract } from '../../api/frame/route.ts';
+import type { Contract, OpenContract } from '../../api/http/route.ts';
 import type { PreparedRequest } from '../load/callers.ts';
-import type { Supplies } from './supplies.ts';
+import type { Fixtures } from './fixtures.ts';
 
 /** How a route is measured. */
 export interface MeasuredRow {
   /** Method and path, as the route's contract has them. */
   readonly route: string;
-  /** Tells apart several rows of one route. */
+  /** Distinguishes several rows of one route. */
   readonly variant?: string;
-  readonly requests: (supplies: Supplies) => Promise<readonly PreparedRequest[]>;
-  /** Each request works only once, so they are made anew before each measurement, outside of it. */
+  readonly requests: (fixtures: Fixtures) => Promise<readonly PreparedRequest[]>;
+  /** Each request works only once, so new ones are made before each measurement, outside of it. */
   readonly once?: true;
-  /** In place of the floor that method and shape suggest. */
+  /** Overrides the floor that method and shape suggest. */
   readonly floor?: 'transfer' | 'transfer into one account';
-  /** In place of the aim of its class: the least rate, of the floor's. Null: `remark` says why it has none. */
+  /** Overrides the aim of its class: the least rate, relative to the floor. Null: no aim, for the reason in `remark`. */
   readonly aim?: number | null;
   readonly remark?: string;
 }
@@ -28,7 +28,7 @@ export type RouteRow = MeasuredRow | UnmeasuredRow;
 
 export type RouteClass = 'get by id' | 'first page' | 'write' | 'money';
 
-/** The least rate of each class, of its floor's. */
+/** The least rate of each class, relative to its floor. */
 export const AIMS: Readonly<Record<RouteClass, number>> = {
   'get by id': 0.6,
   'first page': 0.4,
@@ -36,10 +36,10 @@ export const AIMS: Readonly<Record<RouteClass, number>> = {
   money: 0.4,
 };
 
-/** The most CPU time of any route, of its floor's. */
+/** The most CPU time of any route, relative to its floor. */
 export const PROCESSOR_AIM = 3;
-/** The highest median latency of a payment by one caller alone, of its floor's. */
-export const ALONE_AIM = 2.5;
+/** The highest median latency of a payment with a single caller, relative to its floor. */
+export const SINGLE_CALLER_AIM = 2.5;
 
 export function nameOf({ method, path }: Pick<OpenContract, 'method' | 'path'>): string {
   return `${method} ${path}`;

@@ -1,9 +1,9 @@
 import { ROUTES } from '../../api/routes.ts';
+import type { Bench } from '../bench.ts';
 import { type Contender, compare, type Measurement } from '../load/measure.ts';
-import type { Bench } from '../main.ts';
+import { Fixtures } from './fixtures.ts';
 import { createFloorRows, floorOf } from './floors.ts';
 import { AIMS, classOf, type MeasuredRow, nameOf, type RouteClass, titleOf } from './row.ts';
-import { Supplies } from './supplies.ts';
 import { READ_ROWS, ROUTE_TABLE } from './table.ts';
 
 /** One line of the table of all routes. */
@@ -29,24 +29,24 @@ export interface RouteResults {
 }
 
 /**
- * Every route against its floor, in turns. Temporal is stopped, because a write's answer does not wait for it and its
+ * Every route compared with its floor, in turns. Temporal is stopped, because a write's answer does not wait for it and its
  * work, which case b measures, would run into the next row's time.
  */
 export async function benchRoutes(bench: Bench): Promise<RouteResults> {
   const rows = ROUTE_TABLE.flatMap((row) => ('notMeasured' in row ? [] : [row])).filter((row) =>
     bench.options.routes.test(titleOf(row)),
   );
-  const supplies = new Supplies(bench);
+  const fixtures = new Fixtures(bench);
   await createFloorRows(bench);
   await bench.stage.stopTemporal();
-  await prepareReads(bench, supplies);
+  await prepareReads(bench, fixtures);
   const results: RouteResult[] = [];
   const failures: RouteFailure[] = [];
   for (const row of rows) {
     const title = titleOf(row);
     bench.say(`routes. ${title} …`);
     try {
-      results.push(...(await measureRow(bench, row, supplies)));
+      results.push(...(await measureRow(bench, row, fixtures)));
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
       bench.say(`routes. ${title}: ${problem}`);
@@ -56,31 +56,31 @@ export async function benchRoutes(bench: Bench): Promise<RouteResults> {
   return { results, failures };
 }
 
-/** Makes what is read, so that tables are filled and vacuumed as in a database that has run for a while. */
-async function prepareReads(bench: Bench, supplies: Supplies): Promise<void> {
+/** Creates the rows that are read, so that tables are filled and vacuumed as in a database that has run for a while. */
+async function prepareReads(bench: Bench, fixtures: Fixtures): Promise<void> {
   bench.say('routes. preparing …');
   for (const row of READ_ROWS) {
-    // A failure is that of the row's own measurement, which follows.
-    if (!('notMeasured' in row)) await row.requests(supplies).catch(() => {});
+    // A failure is reported by the measurement of the row, which follows.
+    if (!('notMeasured' in row)) await row.requests(fixtures).catch(() => {});
   }
-  await supplies.settle();
+  await fixtures.settle();
   await bench.stage.sql`VACUUM ANALYZE`;
 }
 
-async function measureRow(bench: Bench, row: MeasuredRow, supplies: Supplies): Promise<RouteResult[]> {
+async function measureRow(bench: Bench, row: MeasuredRow, fixtures: Fixtures): Promise<RouteResult[]> {
   const { seconds, rounds, callers: counts } = bench.options;
   const contract = contractOf(row);
   const kind = classOf(contract, row);
-  const service = await serviceOf(bench, row, { supplies, method: contract.method });
+  const service = await serviceOf(bench, row, { fixtures, method: contract.method });
   const { contender, shape } = await floorOf(bench, row, { kind, service });
   const floor: Contender = {
     ...contender,
     prepare: async () => {
-      await supplies.settle();
+      await fixtures.settle();
       return contender.load.requests;
     },
   };
-  // Autovacuum looks once a minute, and until then would let Postgres plan for the tables as they were.
+  // Autovacuum runs once a minute; until then Postgres would plan with old statistics.
   await bench.stage.sql`ANALYZE`;
   const title = titleOf(row);
   const run = { callers: bench.callers, counts, seconds, rounds };
@@ -103,9 +103,9 @@ function contractOf({ route }: MeasuredRow) {
 async function serviceOf(
   { stage }: Bench,
   row: MeasuredRow,
-  { supplies, method }: { readonly supplies: Supplies; readonly method: Contender['load']['method'] },
+  { fixtures, method }: { readonly fixtures: Fixtures; readonly method: Contender['load']['method'] },
 ): Promise<Contender> {
-  const requests = await row.requests(supplies);
+  const requests = await row.requests(fixtures);
   return {
     name: 'service',
     processIds: [stage.api.process.pid, stage.postgres.process.pid],
@@ -118,8 +118,8 @@ async function serviceOf(
       requests,
     },
     prepare: async () => {
-      const fresh = row.once === true ? await row.requests(supplies) : requests;
-      await supplies.settle();
+      const fresh = row.once === true ? await row.requests(fixtures) : requests;
+      await fixtures.settle();
       return fresh;
     },
   };

@@ -16,7 +16,7 @@ describe('the table of all routes', () => {
     expect(named.filter((route) => !routes.includes(route))).toEqual([]);
   });
 
-  test('tells its measurements apart, and never both measures a route and leaves it out', () => {
+  test('gives each measurement its own title, and never both measures a route and leaves it out', () => {
     const titles = ROUTE_TABLE.map((row) => ('notMeasured' in row ? row.route : titleOf(row)));
     expect(new Set(titles).size).toBe(titles.length);
     const omitted = ROUTE_TABLE.filter((row) => 'notMeasured' in row).map(({ route }) => route);

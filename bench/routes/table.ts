@@ -1,19 +1,28 @@
 import { accountRows } from './accounts.ts';
 import { beneficiaryRows } from './beneficiaries.ts';
 import { clientRows } from './clients.ts';
+import type { Fixtures } from './fixtures.ts';
 import { machineUserRows } from './machine-users.ts';
 import { moneyInRows } from './money-in.ts';
 import { moneyOutRows } from './money-out.ts';
 import { type RouteRow, write } from './row.ts';
-import type { Supplies } from './supplies.ts';
 import { userRows } from './users.ts';
 import { webhookRows } from './webhooks.ts';
 
 const systemRows: readonly RouteRow[] = [
+  { route: 'GET /', notMeasured: 'a page made of constants' },
   { route: 'GET /health/live', notMeasured: 'a probe that reads nothing' },
   { route: 'GET /health/ready', notMeasured: 'a probe that asks Temporal as well' },
   { route: 'GET /openapi.json', notMeasured: 'a document made once' },
   { route: 'GET /docs', notMeasured: 'a document made once' },
+  { route: 'GET /docs/guides', notMeasured: 'a document made of files and constants' },
+  { route: 'GET /docs/guides/{name}', notMeasured: 'a document made of files and constants' },
+  { route: 'GET /docs/errors', notMeasured: 'a document made of files and constants' },
+  { route: 'GET /docs/errors/{code}', notMeasured: 'a document made of files and constants' },
+  { route: 'GET /docs/collection.json', notMeasured: 'a document made of files and constants' },
+  { route: 'GET /llms.txt', notMeasured: 'a document made of files and constants' },
+  { route: 'GET /llms-full.txt', notMeasured: 'a document made of files and constants' },
+  { route: 'GET /sitemap.xml', notMeasured: 'a document made of files and constants' },
   { route: 'GET /docs/scalar.js', notMeasured: 'a script read once' },
   { route: 'GET /docs/start.js', notMeasured: 'a script read once' },
 ];
@@ -42,14 +51,14 @@ const auditEntryRows: readonly RouteRow[] = [
 const DAY_COUNT = 1_000;
 const BREAK_COUNT = 2_000;
 
-/** Days and breaks by SQL: comparisons of real days would take longer than the measurements. */
-async function compared(supplies: Supplies): Promise<void> {
-  await supplies.made('reconciliations', async () => {
-    await supplies.sql`
+/** Inserts days and breaks by SQL, because comparing real days would take longer than the measurements. */
+async function compared(fixtures: Fixtures): Promise<void> {
+  await fixtures.made('reconciliations', async () => {
+    await fixtures.sql`
       INSERT INTO reconciliations SELECT gen_random_uuid(), 'bench-bank', 'GBP', DATE '2020-01-01' + number, 9, 900, 9, 900, 9, 900, 9, 900, 0,
         service_now(), service_now() FROM generate_series(1, ${DAY_COUNT}) AS number
       ON CONFLICT DO NOTHING`;
-    await supplies.sql`
+    await fixtures.sql`
       INSERT INTO reconciliation_breaks (id, provider, kind, our_reference, details, found_at, currency, day)
       SELECT gen_random_uuid(), 'bench-bank', 'statement-unknown-payment', 'bench-' || number, '{}', service_now(), 'GBP',
         DATE '2020-01-01' + number % ${DAY_COUNT} FROM generate_series(1, ${BREAK_COUNT}) AS number
@@ -60,35 +69,35 @@ async function compared(supplies: Supplies): Promise<void> {
 const reconciliationRows: readonly RouteRow[] = [
   {
     route: 'GET /reconciliations',
-    requests: async (supplies) => {
-      await compared(supplies);
+    requests: async (fixtures) => {
+      await compared(fixtures);
       return [{ path: '/reconciliations' }];
     },
   },
   {
     route: 'GET /reconciliations/{id}',
-    requests: async (supplies) => {
-      await compared(supplies);
-      const days = await supplies.sql<{ id: string }[]>`SELECT id FROM reconciliations LIMIT ${DAY_COUNT}`;
+    requests: async (fixtures) => {
+      await compared(fixtures);
+      const days = await fixtures.sql<{ id: string }[]>`SELECT id FROM reconciliations LIMIT ${DAY_COUNT}`;
       return days.map(({ id }) => ({ path: `/reconciliations/${id}` }));
     },
   },
   {
     route: 'GET /reconciliation-breaks',
-    requests: async (supplies) => {
-      await compared(supplies);
+    requests: async (fixtures) => {
+      await compared(fixtures);
       return [{ path: '/reconciliation-breaks' }];
     },
   },
   {
     route: 'GET /reconciliation-breaks/{id}',
-    requests: async (supplies) => (await breaks(supplies)).map((id) => ({ path: `/reconciliation-breaks/${id}` })),
+    requests: async (fixtures) => (await breaks(fixtures)).map((id) => ({ path: `/reconciliation-breaks/${id}` })),
   },
   {
     route: 'PATCH /reconciliation-breaks/{id}',
-    requests: async (supplies) => {
+    requests: async (fixtures) => {
       const reconciliationBreak = { status: 'resolved', note: 'Bench' };
-      return (await breaks(supplies)).map((id) =>
+      return (await breaks(fixtures)).map((id) =>
         write(`/reconciliation-breaks/${id}`, 'direct', { reconciliationBreak }),
       );
     },
@@ -96,10 +105,10 @@ const reconciliationRows: readonly RouteRow[] = [
   },
 ];
 
-async function breaks(supplies: Supplies): Promise<readonly string[]> {
-  await compared(supplies);
-  await supplies.sql`UPDATE reconciliation_breaks SET status = 'open' WHERE provider = 'bench-bank'`;
-  const rows = await supplies.sql<{ id: string }[]>`SELECT id FROM reconciliation_breaks WHERE provider = 'bench-bank'`;
+async function breaks(fixtures: Fixtures): Promise<readonly string[]> {
+  await compared(fixtures);
+  await fixtures.sql`UPDATE reconciliation_breaks SET status = 'open' WHERE provider = 'bench-bank'`;
+  const rows = await fixtures.sql<{ id: string }[]>`SELECT id FROM reconciliation_breaks WHERE provider = 'bench-bank'`;
   return rows.map(({ id }) => id);
 }
 
@@ -118,11 +127,11 @@ const rows: readonly RouteRow[] = [
 
 const isRead = ({ route }: RouteRow) => route.startsWith('GET ');
 
-/** What they read is there in every run, so that a part of the table is measured like the whole. */
+/** Their resources are created in every run, so that a part of the table is measured like the whole. */
 export const READ_ROWS = rows.filter(isRead);
 
 /**
- * Every route of the API, in the order of measurement. Lists are read before writes lengthen them. Webhooks come last:
- * as long as subscriptions exist, each event of the other rows is compared with them.
+ * Every route of the API, in the order of measurement. Lists are read before writes lengthen them. Webhooks come last, because
+ * each event of the other rows is matched with existing subscriptions.
  */
 export const ROUTE_TABLE: readonly RouteRow[] = [...READ_ROWS, ...rows.filter((row) => !isRead(row)), ...webhookRows];

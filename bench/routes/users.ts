@@ -1,38 +1,38 @@
 import { randomUUID } from 'node:crypto';
 import type { PreparedRequest } from '../load/callers.ts';
+import { type Fixtures, FRESH_COUNT, inTurns, LIST_LENGTH, PARENT_COUNT, STOCK_COUNT, times } from './fixtures.ts';
 import { type RouteRow, write } from './row.ts';
-import { FRESH_COUNT, inTurns, LIST_LENGTH, PARENT_COUNT, STOCK_COUNT, type Supplies, times } from './supplies.ts';
 
 const USER_COUNT = 200;
-/** Clients for which one invitation invites. */
+/** The number of clients of one invitation. */
 const INVITED_FOR = 20;
 const IDENTITY = { type: 'individual', givenName: 'Grace', familyName: 'Bench' };
 const INVITED = /^invited-/;
 
-/** A user with an address of its own, who acts for so many clients. */
-function newUser(supplies: Supplies, clientCount: number): PreparedRequest {
+/** A user with a new address, who acts for `clientCount` clients. */
+function newUser(fixtures: Fixtures, clientCount: number): PreparedRequest {
   const user = { email: `${randomUUID()}@example.com`, identity: IDENTITY };
-  const clients = supplies.accounts.slice(PARENT_COUNT, PARENT_COUNT + clientCount);
+  const clients = fixtures.accounts.slice(PARENT_COUNT, PARENT_COUNT + clientCount);
   const userClientRelations = clients.map(({ clientId }) => ({ clientId }));
   return write('/users', 'human.external.direct', { user, userClientRelations });
 }
 
-function newInvitation(supplies: Supplies, clientCount: number): PreparedRequest {
+function newInvitation(fixtures: Fixtures, clientCount: number): PreparedRequest {
   const user = { email: `invited-${randomUUID()}@example.com`, identity: IDENTITY };
-  const invitations = supplies.accounts
+  const invitations = fixtures.accounts
     .slice(0, clientCount)
     .map(({ clientId }) => ({ clientId, userClientRelation: 'director' }));
   return write('/users', 'human.external.invitation', { user, invitations });
 }
 
-async function users(supplies: Supplies): Promise<readonly string[]> {
-  await supplies.made('users', () =>
-    supplies.send(
+async function users(fixtures: Fixtures): Promise<readonly string[]> {
+  await fixtures.made('users', () =>
+    fixtures.send(
       'POST',
-      times(USER_COUNT, () => newUser(supplies, 0)),
+      times(USER_COUNT, () => newUser(fixtures, 0)),
     ),
   );
-  const rows = await supplies.sql<{ id: string }[]>`SELECT id FROM users ORDER BY id LIMIT ${USER_COUNT}`;
+  const rows = await fixtures.sql<{ id: string }[]>`SELECT id FROM users ORDER BY id LIMIT ${USER_COUNT}`;
   return rows.map(({ id }) => id);
 }
 
@@ -43,15 +43,15 @@ interface UserClientRelation {
 }
 
 /** Relations of twenty users to twenty clients each, all allowed. */
-async function userClientRelations(supplies: Supplies): Promise<readonly UserClientRelation[]> {
-  await supplies.made('relations of users', () =>
-    supplies.send(
+async function userClientRelations(fixtures: Fixtures): Promise<readonly UserClientRelation[]> {
+  await fixtures.made('relations of users', () =>
+    fixtures.send(
       'POST',
-      times(PARENT_COUNT, () => newUser(supplies, LIST_LENGTH)),
+      times(PARENT_COUNT, () => newUser(fixtures, LIST_LENGTH)),
     ),
   );
-  await supplies.sql`UPDATE user_client_relations SET status = 'allowed' WHERE status <> 'allowed'`;
-  return supplies.sql<UserClientRelation[]>`
+  await fixtures.sql`UPDATE user_client_relations SET status = 'allowed' WHERE status <> 'allowed'`;
+  return fixtures.sql<UserClientRelation[]>`
     SELECT user_id AS "userId", client_id AS "clientId", id FROM user_client_relations ORDER BY id LIMIT ${STOCK_COUNT}`;
 }
 
@@ -60,26 +60,26 @@ interface Invitation {
   readonly id: string;
 }
 
-async function pendingInvitations(supplies: Supplies): Promise<readonly Invitation[]> {
-  const find = () => supplies.sql<Invitation[]>`
+async function pendingInvitations(fixtures: Fixtures): Promise<readonly Invitation[]> {
+  const find = () => fixtures.sql<Invitation[]>`
     SELECT email_key AS email, id FROM user_invitations
     WHERE status = 'pending' AND email_key ~ ${INVITED.source} ORDER BY id DESC LIMIT ${STOCK_COUNT}`;
   const make = (missing: number) =>
-    supplies.send(
+    fixtures.send(
       'POST',
-      times(Math.ceil(missing / INVITED_FOR), () => newInvitation(supplies, INVITED_FOR)),
+      times(Math.ceil(missing / INVITED_FOR), () => newInvitation(fixtures, INVITED_FOR)),
     );
-  return supplies.stock(find, make);
+  return fixtures.stock(find, make);
 }
 
 /** Consents awaiting authorisation, all requested by one third party. */
-async function consents(supplies: Supplies, count: number): Promise<readonly string[]> {
+async function consents(fixtures: Fixtures, count: number): Promise<readonly string[]> {
   const site = 'https://bench.example.com';
-  const rows = await supplies.sql<{ id: string }[]>`
+  const rows = await fixtures.sql<{ id: string }[]>`
     WITH party AS (
       INSERT INTO third_party_providers (id, name, website, application_name, application_description, application_website,
-        redirect_uris, jwks, status, created_at, updated_at)
-      VALUES (uuidv7(), 'Bench', ${site}, 'Bench', 'Bench', ${site}, ARRAY[${site}], '{"keys":[]}', 'active', now(), now()) RETURNING id
+        redirect_uris, jwks, status, created_at, updated_at, active_since)
+      VALUES (uuidv7(), 'Bench', ${site}, 'Bench', 'Bench', ${site}, ARRAY[${site}], '{"keys":[]}', 'active', now(), now(), service_now()) RETURNING id
     )
     INSERT INTO open_banking_consents (id, third_party_provider_id, status, scope, redirect_uri, state, nonce, request_expires_at,
       next_check_at, created_at)
@@ -89,23 +89,41 @@ async function consents(supplies: Supplies, count: number): Promise<readonly str
   return rows.map(({ id }) => id);
 }
 
+/** One user approves each consent, for the accounts of one client. */
+async function approvals(fixtures: Fixtures, count: number): Promise<readonly PreparedRequest[]> {
+  const relations = await userClientRelations(fixtures);
+  return (await consents(fixtures, count)).map((id, number) => {
+    const { userId, clientId } = inTurns(relations, number);
+    const accounts = fixtures.accounts.flatMap((one) => (one.clientId === clientId ? [one.accountId] : []));
+    return write(`/open-banking/GB/consents/${id}`, 'direct', { consent: { action: 'approve', userId, accounts } });
+  });
+}
+
+async function approvedConsents(
+  fixtures: Fixtures,
+): Promise<readonly { readonly id: string; readonly userId: string }[]> {
+  await fixtures.made('approved consents', async () => fixtures.send('PATCH', await approvals(fixtures, STOCK_COUNT)));
+  return fixtures.sql<{ id: string; userId: string }[]>`
+    SELECT id, user_id AS "userId" FROM open_banking_consents WHERE user_id IS NOT NULL ORDER BY id LIMIT ${STOCK_COUNT}`;
+}
+
 export const userRows: readonly RouteRow[] = [
   {
     route: 'POST /users',
     variant: 'direct',
-    requests: async (supplies) => times(FRESH_COUNT, () => newUser(supplies, 1)),
+    requests: async (fixtures) => times(FRESH_COUNT, () => newUser(fixtures, 1)),
     once: true,
   },
   {
     route: 'POST /users',
     variant: 'invitation',
-    requests: async (supplies) => times(FRESH_COUNT, () => newInvitation(supplies, 1)),
+    requests: async (fixtures) => times(FRESH_COUNT, () => newInvitation(fixtures, 1)),
     once: true,
   },
   {
     route: 'PATCH /users/{userId}',
-    requests: async (supplies) => {
-      const ids = await users(supplies);
+    requests: async (fixtures) => {
+      const ids = await users(fixtures);
       return times(FRESH_COUNT, (number) => {
         const user = { identity: { familyName: `Bench ${randomUUID().slice(0, 8)}` } };
         return write(`/users/${inTurns(ids, number)}`, 'human.external.direct', { user });
@@ -120,45 +138,45 @@ export const userRows: readonly RouteRow[] = [
   {
     route: 'POST /users/{userId}/password-reset',
     notMeasured:
-      'rare, and of users with a password, who sign up by hand; it writes what an invitation of one client does',
+      'rare, and only for users with a password, who sign up by hand; it writes the same as an invitation for one client',
   },
   {
     route: 'GET /users',
-    requests: async (supplies) => {
-      await users(supplies);
+    requests: async (fixtures) => {
+      await users(fixtures);
       return [{ path: '/users?data.user.category=external' }];
     },
   },
   {
     route: 'GET /users/{userId}',
-    requests: async (supplies) => (await users(supplies)).map((id) => ({ path: `/users/${id}` })),
+    requests: async (fixtures) => (await users(fixtures)).map((id) => ({ path: `/users/${id}` })),
   },
   {
     route: 'GET /users/{userEmail}/invitations',
-    requests: async (supplies) =>
-      (await pendingInvitations(supplies)).map(({ email }) => ({ path: `/users/${email}/invitations` })),
+    requests: async (fixtures) =>
+      (await pendingInvitations(fixtures)).map(({ email }) => ({ path: `/users/${email}/invitations` })),
   },
   {
     route: 'GET /users/{userEmail}/invitations/{usersInvitationId}',
-    requests: async (supplies) =>
-      (await pendingInvitations(supplies)).map(({ email, id }) => ({ path: `/users/${email}/invitations/${id}` })),
+    requests: async (fixtures) =>
+      (await pendingInvitations(fixtures)).map(({ email, id }) => ({ path: `/users/${email}/invitations/${id}` })),
   },
   {
     route: 'PATCH /users/{userEmail}/invitations/{usersInvitationId}',
-    requests: async (supplies) =>
-      (await pendingInvitations(supplies)).map(({ email, id }) =>
+    requests: async (fixtures) =>
+      (await pendingInvitations(fixtures)).map(({ email, id }) =>
         write(`/users/${email}/invitations/${id}`, 'direct', { userInvitation: { status: 'cancelled' } }),
       ),
     once: true,
   },
   {
     route: 'POST /users/{userId}/client-relations',
-    requests: async (supplies) => {
-      const ids = await users(supplies);
-      // Another pair of user and client each time; the lists of the bench's first clients stay as they are.
-      await supplies.sql`DELETE FROM user_client_relations WHERE user_id = ANY (${ids}::uuid[])`;
+    requests: async (fixtures) => {
+      const ids = await users(fixtures);
+      // A different pair of user and client each time; the lists of the bench's first clients do not change.
+      await fixtures.sql`DELETE FROM user_client_relations WHERE user_id = ANY (${ids}::uuid[])`;
       return times(FRESH_COUNT, (number) => {
-        const { clientId } = inTurns(supplies.accounts, Math.floor(number / ids.length));
+        const { clientId } = inTurns(fixtures.accounts, Math.floor(number / ids.length));
         return write(`/users/${inTurns(ids, number)}/client-relations`, 'direct', {
           userClientRelations: [{ clientId }],
         });
@@ -169,22 +187,22 @@ export const userRows: readonly RouteRow[] = [
   {
     route: 'GET /users/{userId}/client-relations',
     remark: 'a page of one: the client is a required filter',
-    requests: async (supplies) =>
-      (await userClientRelations(supplies)).map(({ userId, clientId }) => ({
+    requests: async (fixtures) =>
+      (await userClientRelations(fixtures)).map(({ userId, clientId }) => ({
         path: `/users/${userId}/client-relations?data.userClientRelation.clientId=${clientId}`,
       })),
   },
   {
     route: 'GET /users/{userId}/client-relations/{id}',
-    requests: async (supplies) =>
-      (await userClientRelations(supplies)).map(({ userId, id }) => ({
+    requests: async (fixtures) =>
+      (await userClientRelations(fixtures)).map(({ userId, id }) => ({
         path: `/users/${userId}/client-relations/${id}`,
       })),
   },
   {
     route: 'PATCH /users/{userId}/client-relations/{id}',
-    requests: async (supplies) =>
-      (await userClientRelations(supplies)).map(({ userId, id }) =>
+    requests: async (fixtures) =>
+      (await userClientRelations(fixtures)).map(({ userId, id }) =>
         write(`/users/${userId}/client-relations/${id}`, 'direct', { userClientRelation: { status: 'revoked' } }),
       ),
     once: true,
@@ -193,35 +211,33 @@ export const userRows: readonly RouteRow[] = [
   { route: 'POST /sign-up/{token}', notMeasured: 'hashes a password, slow by design' },
   {
     route: 'GET /open-banking/{countryCode}/consents',
-    requests: async (supplies) => {
-      await consents(supplies, STOCK_COUNT);
+    requests: async (fixtures) => {
+      await consents(fixtures, STOCK_COUNT);
       return [{ path: '/open-banking/GB/consents' }];
     },
   },
   {
     route: 'GET /open-banking/{countryCode}/consents',
     variant: 'of one user',
-    requests: async (supplies) => {
-      await consents(supplies, STOCK_COUNT);
-      return (await users(supplies)).map((id) => ({ path: `/open-banking/GB/consents?data.consent.userId=${id}` }));
+    requests: async (fixtures) => {
+      const userIds = new Set((await approvedConsents(fixtures)).map(({ userId }) => userId));
+      return [...userIds].map((id) => ({ path: `/open-banking/GB/consents?data.consent.userId=${id}` }));
     },
   },
   {
     route: 'GET /open-banking/{countryCode}/consents/{id}',
-    requests: async (supplies) =>
-      (await consents(supplies, STOCK_COUNT)).map((id) => ({ path: `/open-banking/GB/consents/${id}` })),
+    requests: async (fixtures) =>
+      (await consents(fixtures, STOCK_COUNT)).map((id) => ({ path: `/open-banking/GB/consents/${id}` })),
+  },
+  {
+    route: 'GET /open-banking/{countryCode}/consents/{id}/timeline',
+    requests: async (fixtures) =>
+      (await approvedConsents(fixtures)).map(({ id }) => ({ path: `/open-banking/GB/consents/${id}/timeline` })),
   },
   {
     route: 'PATCH /open-banking/{countryCode}/consents/{id}',
     variant: 'approve',
-    requests: async (supplies) => {
-      const relations = await userClientRelations(supplies);
-      return (await consents(supplies, FRESH_COUNT)).map((id, number) => {
-        const { userId, clientId } = inTurns(relations, number);
-        const accounts = supplies.accounts.flatMap((one) => (one.clientId === clientId ? [one.accountId] : []));
-        return write(`/open-banking/GB/consents/${id}`, 'direct', { consent: { action: 'approve', userId, accounts } });
-      });
-    },
+    requests: async (fixtures) => approvals(fixtures, FRESH_COUNT),
     once: true,
     aim: null,
     remark: 'signs a token by RSA, which takes longer than the write',

@@ -40,7 +40,7 @@ const messages = () => logged.map(({ calendar, msg }) => `${calendar}: ${msg}`);
 const isOpen = () => configuration.schemes.isOpen(CHAPS, JUBILEE);
 
 describe('a calendar file', () => {
-  test('counts from the next look on, without a restart, and the change is logged', () => {
+  test('takes effect at the next look, without a restart, and the change is logged', () => {
     expect(isOpen()).toBe(true);
     own.close(JUBILEE);
     expect(isOpen()).toBe(true);
@@ -56,7 +56,7 @@ describe('a calendar file', () => {
   test.each([
     ['no JSON', '{"closedDates": ['],
     ['no calendar', '{}'],
-    ['a date that is none', JSON.stringify({ closedDates: [{ date: '2027-02-30', name: 'x' }] })],
+    ['a date that does not exist', JSON.stringify({ closedDates: [{ date: '2027-02-30', name: 'x' }] })],
     ['empty', ''],
   ])('that becomes %s leaves the calendar as it was, and is logged and counted once', async (_, text) => {
     own.close(JUBILEE);
@@ -64,18 +64,18 @@ describe('a calendar file', () => {
     own.write(text);
     for (let looks = 0; looks < 3; looks += 1) watch.look();
     expect(isOpen()).toBe(false);
-    const refused = 'gb: the calendar file cannot be used: the calendar stays as it was';
-    expect(messages().filter((line) => line === refused)).toHaveLength(1);
-    expect(await registry.metrics()).toContain('calendar_files_refused_total{calendar="gb"} 1');
-    expect(await registry.metrics()).toContain('calendar_files_refused_total{calendar="target"} 0');
-    expect(calendarStates(configuration.calendars, '2027-06-16').gb?.warning).toBe('file-refused');
+    const rejected = 'gb: the calendar file cannot be used: the calendar stays as it was';
+    expect(messages().filter((line) => line === rejected)).toHaveLength(1);
+    expect(await registry.metrics()).toContain('calendar_files_rejected_total{calendar="gb"} 1');
+    expect(await registry.metrics()).toContain('calendar_files_rejected_total{calendar="target"} 0');
+    expect(calendarStates(configuration.calendars, '2027-06-16').gb?.warning).toBe('file-rejected');
     own.close();
     watch.look();
     expect(isOpen()).toBe(true);
     expect(calendarStates(configuration.calendars, '2027-06-16').gb?.warning).toBeNull();
   });
 
-  test('that is broken from the start ends the start, with one line for each problem', () => {
+  test('that is broken keeps a process from starting, with one line for each problem', () => {
     own.write(JSON.stringify({ source: 'a test', from: '2026-01-01', until: '2026-12-31', closedDates: [] }));
     expect(() => loadConfiguration({ CONFIG_FILE: own.configFile })).toThrow('gb.json: publishedUntil is missing');
   });

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { type Calendar, type Calendars, calendarProblems } from '../../domain/frame/time/calendars.ts';
+import { type Calendar, type Calendars, calendarProblems } from '../../domain/common/time/calendars.ts';
 import { ConfigurationError, readJson } from '../files.ts';
-import { calendarFile, describeIssues } from '../schema.ts';
+import { calendarFile, describeIssues } from '../schema/schema.ts';
 
 export interface CalendarEdition {
   readonly calendar: Calendar;
@@ -10,10 +10,10 @@ export interface CalendarEdition {
   readonly digest: string;
 }
 
-/** What a look at the files found: calendars with other content than before, and files that have just become unusable. */
+/** What a look at the files found: calendars with changed content, and files that have just become unusable. */
 export interface CalendarReload {
   readonly changed: readonly string[];
-  readonly refused: readonly { readonly name: string; readonly problems: string }[];
+  readonly rejected: readonly { readonly name: string; readonly problems: string }[];
 }
 
 /** Reads and checks a calendar file. Throws a ConfigurationError with one line for each problem. */
@@ -57,7 +57,7 @@ export class CalendarFiles {
   reload(): CalendarReload {
     const editions = new Map(this.#editions);
     const changed: string[] = [];
-    const refused: { name: string; problems: string }[] = [];
+    const rejected: { name: string; problems: string }[] = [];
     for (const [name, path] of Object.entries(this.#paths)) {
       try {
         const edition = readCalendarFile(path);
@@ -69,14 +69,14 @@ export class CalendarFiles {
         if (!(error instanceof ConfigurationError)) throw error;
         if (this.#problems.get(name) === error.message) continue;
         this.#problems.set(name, error.message);
-        refused.push({ name, problems: error.message });
+        rejected.push({ name, problems: error.message });
       }
     }
     if (changed.length > 0) {
       this.#editions = editions;
       this.#current = calendarsOf(editions);
     }
-    return { changed, refused };
+    return { changed, rejected };
   }
 }
 

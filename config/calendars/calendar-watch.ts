@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { daysLeft, endsSoon } from '../../domain/frame/time/calendars.ts';
-import { dateInUtc, type LocalDate } from '../../domain/frame/time/dates.ts';
+import { daysLeft, endsSoon } from '../../domain/common/time/calendars.ts';
+import { dateInUtc, type LocalDate } from '../../domain/common/time/dates.ts';
 import type { CalendarFiles } from './calendar-files.ts';
 
 const LOOK_INTERVAL_MS = 5_000;
 
-/** Each process reads its calendars anew, so that a new file counts without a restart. */
+/** Each process rereads its calendars, so that a new file takes effect without a restart. */
 export interface CalendarWatch {
   /** Reads the files now. */
   look(): void;
@@ -14,8 +14,8 @@ export interface CalendarWatch {
 }
 
 /**
- * Reads the calendar files every few seconds. A changed one is logged; so is one that cannot be used, which is counted as well
- * and leaves the calendar as it was. Warns once a day about each calendar that ends soon.
+ * Reads the calendar files every few seconds. Logs a changed one; logs and counts one that cannot be used, which leaves the
+ * calendar as it was. Warns once a day about each calendar that ends soon.
  */
 export function watchCalendars(options: {
   readonly calendars: CalendarFiles;
@@ -25,24 +25,24 @@ export function watchCalendars(options: {
   readonly intervalMs?: number;
 }): CalendarWatch {
   const { calendars, logger, registry, now = () => new Date() } = options;
-  const refusals = new Counter({
-    name: 'calendar_files_refused_total',
-    help: 'New content of calendar files that could not be used, by calendar. The calendar stays as it was.',
+  const rejections = new Counter({
+    name: 'calendar_files_rejected_total',
+    help: 'New files of a calendar that could not be used.',
     labelNames: ['calendar'] as const,
     registers: [registry],
   });
-  for (const name of calendars.current.keys()) refusals.labels(name).inc(0);
+  for (const name of calendars.current.keys()) rejections.labels(name).inc(0);
   showDaysLeft(calendars, registry, now);
   let warnedOn: LocalDate | null = null;
 
   function look(): void {
-    const { changed, refused } = calendars.reload();
+    const { changed, rejected } = calendars.reload();
     for (const name of changed) {
       const calendar = calendars.current.get(name);
       logger.info({ calendar: name, source: calendar?.source, until: calendar?.until }, 'calendar changed');
     }
-    for (const { name, problems } of refused) {
-      refusals.labels(name).inc();
+    for (const { name, problems } of rejected) {
+      rejections.labels(name).inc();
       logger.error({ calendar: name, problems }, 'the calendar file cannot be used: the calendar stays as it was');
     }
     const today = dateInUtc(now());
@@ -65,7 +65,7 @@ const ENDS_SOON = 'the published dates of a calendar end soon: update its file';
 function showDaysLeft(calendars: CalendarFiles, registry: Registry, now: () => Date): void {
   new Gauge({
     name: 'calendar_days_left',
-    help: 'Days until the published dates of a calendar end, by calendar.',
+    help: 'Days until the published dates of a calendar end.',
     labelNames: ['calendar'] as const,
     registers: [registry],
     collect() {
@@ -79,7 +79,7 @@ function showDaysLeft(calendars: CalendarFiles, registry: Registry, now: () => D
 export function calendarStates(calendars: CalendarFiles, today: LocalDate) {
   const states = [...calendars.current].map(([name, calendar]) => {
     const { publishedUntil } = calendar;
-    const warning = calendars.problems.has(name) ? 'file-refused' : endsSoon(calendar, today) ? 'ends-soon' : null;
+    const warning = calendars.problems.has(name) ? 'file-rejected' : endsSoon(calendar, today) ? 'ends-soon' : null;
     return [name, { publishedUntil, daysLeft: daysLeft(calendar, today), warning }] as const;
   });
   return Object.fromEntries(states);

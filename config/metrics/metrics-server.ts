@@ -30,10 +30,14 @@ export function readMetricsAddress(env: NodeJS.ProcessEnv): MetricsAddress {
   return { host, port: readPort(env, 'METRICS_PORT', PORT_DEFAULT) };
 }
 
-/** Serves `GET /metrics`. Concurrent scrapes share one reading. */
+/**
+ * Serves `GET /metrics`. With `isReady`, for a process without another port, it also tells whether that runs (`/health/live`) and works
+ * (`/health/ready`). Concurrent scrapes share one reading.
+ */
 export async function startMetricsServer(
   { host, port }: MetricsAddress,
   read: () => Promise<MetricsText>,
+  isReady: (() => boolean) | null = null,
 ): Promise<MetricsServer> {
   let reading: Promise<MetricsText> | null = null;
   const shared = (): Promise<MetricsText> => {
@@ -42,8 +46,21 @@ export async function startMetricsServer(
     });
     return reading;
   };
+  const healthPaths = new Map<string, () => boolean>(
+    isReady === null
+      ? []
+      : [
+          ['/health/live', () => true],
+          ['/health/ready', isReady],
+        ],
+  );
   const server = createServer({ headersTimeout: TIMEOUT_MS, requestTimeout: TIMEOUT_MS }, (request, response) => {
     const [path] = (request.url ?? '').split('?');
+    const isOk = path === undefined ? undefined : healthPaths.get(path)?.();
+    if (request.method === 'GET' && isOk !== undefined) {
+      response.writeHead(isOk ? 200 : 503).end();
+      return;
+    }
     if (request.method !== 'GET' || path !== '/metrics') {
       response.writeHead(404).end();
       return;

@@ -1,12 +1,12 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 
 /**
- * How a call to a provider or a name directory ended. `refused` and `not-found` are answers. `unavailable` is no connection, or a
- * status that says nothing; `cancelled`, that we stopped asking, as at shutdown; `error`, that our own code failed.
+ * How a call to a provider or a name directory ended. `rejected` and `not-found` are answers. `unavailable`: no connection, or a
+ * status without a meaning; `cancelled`: we stopped asking, as at shutdown; `error`: our own code failed.
  */
 export const PROVIDER_CALL_OUTCOMES = [
   'ok',
-  'refused',
+  'rejected',
   'not-found',
   'timeout',
   'unavailable',
@@ -18,7 +18,7 @@ export type ProviderCallOutcome = (typeof PROVIDER_CALL_OUTCOMES)[number];
 
 export interface ProviderCall {
   readonly provider: string;
-  /** The port's own name of it, such as `submitPayment`. */
+  /** The operation's name in the port, such as `submitPayment`. */
   readonly operation: string;
   readonly outcome: ProviderCallOutcome;
   readonly seconds: number;
@@ -36,13 +36,13 @@ export const UNMEASURED: ProviderCalls = { expect: () => {}, ended: () => {} };
 export function providerCallMetrics(registry: Registry): ProviderCalls {
   const requests = new Counter({
     name: 'provider_requests_total',
-    help: 'Calls to providers and to the directories behind them, by what became of them.',
+    help: 'Calls to providers and name directories, by outcome: ok, rejected and not-found are answers; timeout, unavailable and not-understood are none; cancelled is ours; error is a defect of ours.',
     labelNames: ['provider', 'operation', 'outcome'] as const,
     registers: [registry],
   });
   const durations = new Histogram({
     name: 'provider_request_duration_seconds',
-    help: 'How long providers took, whatever became of the call.',
+    help: 'How long calls to providers and name directories took.',
     labelNames: ['provider', 'operation'] as const,
     buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers: [registry],

@@ -7,11 +7,11 @@ interface SharedFailure {
   readonly isNews: boolean;
 }
 
-/** After a failure each call runs alone: correct but slow. This makes a statement that always fails visible. */
+/** After a failure each call is done on its own: correct but slow. This makes a statement that always fails visible. */
 export function sharedFailureCounter(registry: Registry) {
   return new Counter({
     name: 'shared_statement_failures_total',
-    help: 'Statements shared by several calls that failed as a whole, by statement and SQLSTATE.',
+    help: 'Statements for several calls that failed as a whole; each call is then done by itself.',
     labelNames: ['statement', 'sqlstate'] as const,
     registers: [registry],
   });
@@ -24,6 +24,7 @@ export function sharedFailureCounter(registry: Registry) {
 export function reportSharedFailures(logger: Logger, counter: ReturnType<typeof sharedFailureCounter>) {
   return ({ statement, sqlState, isNews }: SharedFailure): void => {
     counter.labels(statement, sqlState ?? 'other').inc();
-    if (isNews) logger.warn({ statement, sqlState }, 'a shared statement failed, and each of its calls is done alone');
+    if (isNews)
+      logger.warn({ statement, sqlState }, 'a shared statement failed, and each of its calls is done on its own');
   };
 }

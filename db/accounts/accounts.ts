@@ -1,34 +1,35 @@
 import { and, eq, sql } from 'drizzle-orm';
 import {
-  ACCOUNT_MOVES,
+  ACCOUNT_TRANSITIONS,
   type Account,
   type ChangedAccount,
-  CONNECTION_MOVES,
+  CONNECTION_TRANSITIONS,
   presentAccountInEvent,
 } from '../../domain/accounts/accounts.ts';
 import { followMainAccount } from '../../domain/accounts/sub-accounts.ts';
 import { type AccountPatch, type OpenItems, updateAccount } from '../../domain/accounts/updates.ts';
-import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
-import type { EventEntry } from '../../domain/frame/events.ts';
-import type { AccountId } from '../../domain/frame/ids.ts';
-import { requireMove } from '../../domain/frame/moves.ts';
+import { recordNotFound, rejection } from '../../domain/common/errors.ts';
+import type { EventEntry } from '../../domain/common/events.ts';
+import type { AccountId } from '../../domain/common/ids.ts';
+import { requireTransition } from '../../domain/common/transitions.ts';
 import { recordPlugInClient } from '../clients/connections.ts';
-import { type Transaction, uniqueViolation } from '../driver/client.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { lockIn, lookUpIn, sendUpdate, updateRow } from '../driver/queries/rows.ts';
-import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
-import { appendEvents, appendEventsToEach } from '../frame/events.ts';
-import { accounts } from '../frame/schema.ts';
-import { wake } from '../frame/workflow-wakeups.ts';
-import { wakeTransfersOf } from '../ledger/waiting-transfers.ts';
+import { appendAuditEntry, type Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import { appendEvents, appendEventsToEach } from '../common/events.ts';
+import { accounts } from '../common/schema.ts';
+import { wake } from '../common/workflow-wakeups.ts';
 import { withdrawAccount } from '../open-banking/withdrawals.ts';
+import { uniqueViolation } from '../postgres/failures.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { type Given, preparedChange } from '../query/queries.ts';
+import { lockIn, lookUpIn, sendUpdate, updateRow } from '../query/rows.ts';
+import { wakeTransfersOf } from '../transfers/waiting-transfers.ts';
 
 export type AccountRow = typeof accounts.$inferSelect;
 
 export const ACCOUNT = lookUpIn(accounts);
 
-/** The sweep checks a pending change this long after its request or a look-up's time, in case its workflow was not woken. */
+/** If the workflow was not woken, the sweep checks a pending change this long after its request or after a look-up was due. */
 export const CHANGE_CHECK_MS = 60_000;
 
 /** The change in progress at the provider; all fields are null when there is none. */
@@ -97,12 +98,13 @@ export async function lockAccount(tx: Transaction, id: AccountId): Promise<Locke
   return row === null ? null : { row, account: accountOf(row), now };
 }
 
+/** `before`: as it was under its lock, so that of two who ask for the same, one is told that nothing changed. */
 export async function patchAccount(
   tx: Transaction,
   id: AccountId,
   patch: AccountPatch,
   initiator: Initiator,
-): Promise<Account> {
+): Promise<{ readonly before: Account; readonly account: Account }> {
   const locked = await lockAccount(tx, id);
   if (locked === null) throw recordNotFound('account', 'id', id);
   const { row, now } = locked;
@@ -116,10 +118,11 @@ export async function patchAccount(
     action: 'changed',
     before: { ...openFields(locked.account), requestedChange: row.requestedChange },
     after: { ...openFields(updated.account), requestedChange },
-    concealed: { before: namedFields(locked.account), after: namedFields(updated.account) },
+    concealed: { before: concealedFields(locked.account), after: concealedFields(updated.account) },
   });
-  if (updated.request === null) return saveAccount(tx, locked, updated, {}, initiator);
-  const saved = await saveAccount(tx, locked, updated, {
+  const before = locked.account;
+  if (updated.request === null) return { before, account: await saveAccount(tx, locked, updated, {}, initiator) };
+  const account = await saveAccount(tx, locked, updated, {
     requestedChange: updated.request,
     changeAttempt: row.changeAttempt + 1,
     changeSubmittedAt: null,
@@ -127,22 +130,22 @@ export async function patchAccount(
     nextCheckAt: new Date(now.getTime() + CHANGE_CHECK_MS),
   });
   await wakeAccountConnection(tx, id);
-  return saved;
+  return { before, account };
 }
 
 function openFields({ status, country }: Account) {
   return { status, country };
 }
 
-function namedFields({ alias, routingCodes, iban, accountNumber, connection }: Account) {
+function concealedFields({ alias, routingCodes, iban, accountNumber, connection }: Account) {
   return { alias, routingCodes, iban, accountNumber, connection };
 }
 
 const NO_OPEN_ITEMS: OpenItems = { openTransfers: 0, openSubAccounts: 0 };
 
-/** The account's open items. The caller holds its lock, so no others can appear. */
-export async function readOpenItems(tx: Transaction, id: AccountId): Promise<OpenItems> {
-  const [openItems] = await tx.execute<OpenItems>(sql`
+/** The account's open items. A decision by them is made under its lock, so that no others can appear. */
+export async function readOpenItems(reader: Reader, id: AccountId): Promise<OpenItems> {
+  const [openItems] = await reader.execute<OpenItems>(sql`
     SELECT
       (SELECT count(*)::integer FROM outgoing_transfers
         WHERE account_id = ${id} AND status IN ('pending', 'processing', 'released'))
@@ -166,12 +169,12 @@ export async function saveAccount(
 ): Promise<Account> {
   const saved = await storeAccount(tx, { row, account: before, now }, { account, events }, change);
   if (account.status === before.status) return saved;
-  await passOn(tx, account, now);
+  await wakeDependents(tx, account, now);
   if (account.status === 'closed') await withdrawAccount(tx, row.id, initiator);
   return saved;
 }
 
-/** The same for an account for which nothing can wait, as one that this transaction has opened. */
+/** As saveAccount, for an account for which nothing can wait, such as one that this transaction has opened. */
 export async function storeAccount(
   tx: Transaction,
   { row, account: before, now }: LockedAccountRow,
@@ -179,7 +182,7 @@ export async function storeAccount(
   change: Partial<ProviderChange> = {},
 ): Promise<Account> {
   if (account === before && Object.keys(change).length === 0) return account;
-  requireAccountMoves([before, ...events.map((step) => step.account), account]);
+  requireAccountTransitions([before, ...events.map((step) => step.account), account]);
   const { connection } = account;
   const changes = {
     status: account.status,
@@ -195,7 +198,7 @@ export async function storeAccount(
     ...change,
     revision: row.revision + 1n,
   };
-  if (account.iban === before.iban && account.status === before.status) sendUpdate(tx, accounts, row, changes);
+  if (account.iban === before.iban) sendUpdate(tx, accounts, row, changes);
   else await saveWithIban(tx, row, changes);
   appendAccountEvents(tx, row.id, events, now);
   if (account.method === 'plug-in' && events.some(({ type }) => type === 'connection-created')) {
@@ -218,7 +221,7 @@ async function saveWithIban(
   }
 }
 
-const LOCK_PENDING_SUB_ACCOUNTS = prepared((db, given: Given<{ id: AccountId }>) =>
+const LOCK_PENDING_SUB_ACCOUNTS = preparedChange((db, given: Given<{ id: AccountId }>) =>
   db
     .select()
     .from(accounts)
@@ -227,8 +230,8 @@ const LOCK_PENDING_SUB_ACCOUNTS = prepared((db, given: Given<{ id: AccountId }>)
     .for('update'),
 );
 
-/** Wakes what waits for the account or one of its sub-accounts; those that are pending follow it. */
-async function passOn(tx: Transaction, account: Account, now: Date): Promise<void> {
+/** Wakes what waits for the account or one of its sub-accounts; pending sub-accounts change with it. */
+async function wakeDependents(tx: Transaction, account: Account, now: Date): Promise<void> {
   const { id } = account;
   await wakeTransfersOf(tx, sql`SELECT id FROM accounts WHERE id = ${id} OR main_account_id = ${id}`);
   if (account.mainAccountId !== null) return;
@@ -236,20 +239,20 @@ async function passOn(tx: Transaction, account: Account, now: Date): Promise<voi
     const pending = accountOf(row);
     const changed = followMainAccount(pending, account);
     if (changed === null) return [];
-    requireAccountMoves([pending, ...changed.events.map((step) => step.account), changed.account]);
+    requireAccountTransitions([pending, ...changed.events.map((step) => step.account), changed.account]);
     return [changed];
   });
-  if (followed.length > 0) await saveFollowed(tx, followed, now);
+  if (followed.length > 0) await saveSubAccounts(tx, followed, now);
 }
 
-const SAVE_FOLLOWED = `
+const SAVE_SUB_ACCOUNTS = `
   UPDATE accounts SET status = followed.status, country = followed.country, revision = accounts.revision + 1
   FROM unnest($1::uuid[], $2::text[], $3::text[]) AS followed (id, status, country) WHERE accounts.id = followed.id`;
 
-/** All at once: hundreds of sub-accounts may wait, and a main account that cannot be activated in time would stay pending. */
-async function saveFollowed(tx: Transaction, followed: readonly ChangedAccount[], now: Date): Promise<void> {
+/** In one statement: hundreds of sub-accounts may wait, and a main account that cannot be activated in time would stay pending. */
+async function saveSubAccounts(tx: Transaction, followed: readonly ChangedAccount[], now: Date): Promise<void> {
   const saved = followed.map(({ account }) => account);
-  await tx.statement(SAVE_FOLLOWED, [
+  await tx.statement(SAVE_SUB_ACCOUNTS, [
     saved.map(({ id }) => id),
     saved.map(({ status }) => status),
     saved.map(({ country }) => country),
@@ -263,18 +266,18 @@ async function saveFollowed(tx: Transaction, followed: readonly ChangedAccount[]
 }
 
 /** Checks each step against the transition tables of accounts and of their connections. */
-function requireAccountMoves(steps: readonly Account[]): void {
+function requireAccountTransitions(steps: readonly Account[]): void {
   for (const [index, after] of steps.slice(1).entries()) {
     const before = steps[index] ?? after;
-    requireMove('account', ACCOUNT_MOVES, before.status, after.status);
+    requireTransition('account', ACCOUNT_TRANSITIONS, before.status, after.status);
     if (before.connection === null || after.connection === null) continue;
-    requireMove('connection', CONNECTION_MOVES, before.connection.state, after.connection.state);
+    requireTransition('connection', CONNECTION_TRANSITIONS, before.connection.state, after.connection.state);
   }
 }
 
 export function ibanTaken(iban: string | null): Error {
   const message = 'Another open account of this currency has this IBAN.';
-  return refusal('common.state.illegal_transition', ['account', 'iban', iban ?? ''], message);
+  return rejection('common.state.illegal_transition', ['account', 'iban', iban ?? ''], message);
 }
 
 export function appendAccountEvents(

@@ -5,19 +5,19 @@ import {
   checkBalanceAdjustment,
   presentBalanceAdjustment,
 } from '../../domain/accounts/balance-adjustments.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { AccountId, BalanceAdjustmentId } from '../../domain/frame/ids.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { AccountId, BalanceAdjustmentId } from '../../domain/common/ids.ts';
 import type { LockedAccount } from '../../domain/ledger/ledger.ts';
-import { sendWithCommit, type Transaction } from '../driver/client.ts';
-import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
-import { newId } from '../frame/ids.ts';
+import { appendAuditEntry, type Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import { newId } from '../common/ids.ts';
 import { lockAccounts, post } from '../ledger/ledger.ts';
-import { drawTransactionNumber } from '../ledger/transaction-numbers.ts';
+import { sendWithCommit, type Transaction } from '../query/database.ts';
+import { drawTransactionNumber } from '../transfers/transaction-numbers.ts';
 
 /**
- * Moves money by hand (specification 4.5): decides the request under the account's lock, writes its one posting, its record and
- * its audit entry. Transfers that wait for money in the account are admitted after a credit, as after every other.
+ * Moves money by hand (specification 4.5): decides the request under the account's lock, and writes its one posting, its record
+ * and its audit entry. A credit admits transfers that wait for money in the account, as every credit does.
  */
 export async function adjustBalance(
   tx: Transaction,

@@ -2,25 +2,25 @@ import { and, eq, sql } from 'drizzle-orm';
 import type { AccountConnectionStep, ChangedAccount, ConnectionError } from '../../domain/accounts/accounts.ts';
 import {
   type AccountOutcome,
+  applyProviderStatus,
   CLIENT_CONNECTION_FAILED,
-  moveAtProvider,
   nextLookUp,
   openAtProvider,
   type ProviderAccountStatus,
-  refuseAtProvider,
-  refuseClosing,
+  rejectAtProvider,
+  rejectClosing,
 } from '../../domain/accounts/connections.ts';
 import { isEmpty } from '../../domain/accounts/updates.ts';
-import type { AccountId } from '../../domain/frame/ids.ts';
+import type { AccountId } from '../../domain/common/ids.ts';
 import type { BreakKind } from '../../domain/reconciliation/reconciliation.ts';
 import { findClientConnection } from '../clients/connections.ts';
-import { clientConnections } from '../clients/connections-schema.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { insertRow, updateRow } from '../driver/queries/rows.ts';
-import { newId } from '../frame/ids.ts';
-import { accounts, clients } from '../frame/schema.ts';
+import { clientConnections } from '../clients/schema.ts';
+import { newId } from '../common/ids.ts';
+import { accounts, clients } from '../common/schema.ts';
 import type { CallbackOutcome } from '../providers/callbacks.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { type Given, prepared } from '../query/queries.ts';
+import { insertRow, updateRow } from '../query/rows.ts';
 import { reconciliationBreaks } from '../reconciliation/schema.ts';
 import {
   type AccountRow,
@@ -50,7 +50,7 @@ export async function advanceAccountConnection(tx: Transaction, id: AccountId): 
         code: CLIENT_CONNECTION_FAILED.code,
         attributes: cause,
       };
-      await saveAccount(tx, locked, refuseAtProvider(locked.account, 'dependency-failed', error), NO_CHANGE);
+      await saveAccount(tx, locked, rejectAtProvider(locked.account, 'dependency-failed', error), NO_CHANGE);
       return { do: 'end' };
     }
     if (client?.state !== 'completed-up-to-date') {
@@ -81,7 +81,7 @@ function checkAfter(at: Date, ms: number) {
   return { nextCheckAt: new Date(at.getTime() + ms) };
 }
 
-/** The next look-up of a change, and the sweep's check, which only comes if that has not been made. */
+/** The next look-up of a change, and the sweep's check, which only happens if the look-up was missed. */
 function lookUpAfter(submittedAt: Date, now: Date) {
   const { at } = nextLookUp(submittedAt, now);
   return { nextLookUpAt: at, ...checkAfter(at, CHANGE_CHECK_MS) };
@@ -137,9 +137,9 @@ export async function recordAccountOutcome(tx: Transaction, report: AccountRepor
       return open(tx, locked, openAtProvider(account, outcome.reference, outcome.details));
     case 'closed':
       if (report.change !== 'close') return recordDiscrepancy(tx, locked, report);
-      return followProvider(tx, locked, { account, events: [] }, 'closed');
-    case 'refused':
-      return refuse(tx, locked, report, outcome.error);
+      return saveProviderStatus(tx, locked, { account, events: [] }, 'closed');
+    case 'rejected':
+      return reject(tx, locked, report, outcome.error);
   }
 }
 
@@ -153,14 +153,14 @@ export async function applyAccountCallback(
   provider: string,
 ): Promise<CallbackOutcome> {
   const locked = await lockAccount(tx, report.accountId);
-  if (locked !== null && (await isOfAnother(tx, locked, provider, detailsOf(report)))) return 'break';
+  if (locked !== null && (await reportsOtherProvidersAccount(tx, locked, provider, detailsOf(report)))) return 'break';
   const outcome = await recordAccountOutcome(tx, report);
   if (outcome === 'applied') await wakeAccountConnection(tx, report.accountId);
   return outcome;
 }
 
-/** Whether a provider reports another's account, which is a break. */
-export async function isOfAnother(
+/** Whether a provider reports on another provider's account, which is a break. */
+export async function reportsOtherProvidersAccount(
   tx: Transaction,
   locked: LockedAccountRow,
   provider: string,
@@ -176,10 +176,10 @@ function contradicts({ changeAttempt, connectionState, connectionStatus }: Accou
   const { outcome } = report.outcome;
   if (report.change === 'open') {
     const failed = connectionState === 'creation-failed' || connectionState === 'dependency-failed';
-    return failed ? outcome === 'opened' : outcome === 'refused';
+    return failed ? outcome === 'opened' : outcome === 'rejected';
   }
   if (changeAttempt !== report.attempt) return false;
-  return connectionStatus === 'closed' ? outcome === 'refused' : outcome === 'closed';
+  return connectionStatus === 'closed' ? outcome === 'rejected' : outcome === 'closed';
 }
 
 function detailsOf({ change, attempt, outcome }: AccountReport): Readonly<Record<string, unknown>> {
@@ -191,18 +191,18 @@ async function settle(tx: Transaction, locked: LockedAccountRow, changed: Change
   return 'applied';
 }
 
-/** The provider may have moved the account before the news of its opening came. */
+/** The provider may have changed the account's status before it reported the opening. */
 async function open(tx: Transaction, locked: LockedAccountRow, opened: ChangedAccount): Promise<CallbackOutcome> {
   const { providerStatus } = locked.row;
   if (providerStatus === null) return settle(tx, locked, opened);
-  return followProvider(tx, locked, opened, providerStatus);
+  return saveProviderStatus(tx, locked, opened, providerStatus);
 }
 
 /**
- * Saves what the provider made of an account, which ends a request to open it, or with `closed` any. One that it closes with
- * money in it is a break, once.
+ * Saves what the provider made of an account. This ends a request to open it; `closed` ends any request. An account that it
+ * closes with money in it is a break, once.
  */
-export async function followProvider(
+export async function saveProviderStatus(
   tx: Transaction,
   locked: LockedAccountRow,
   before: ChangedAccount,
@@ -210,18 +210,18 @@ export async function followProvider(
 ): Promise<CallbackOutcome> {
   const isRequestOver = status === 'closed' || locked.row.requestedChange === 'open';
   const empty = status !== 'closed' || isEmpty(before.account, await readOpenItems(tx, locked.row.id));
-  await saveAccount(tx, locked, moveAtProvider(before, status, empty), isRequestOver ? NO_CHANGE : {});
+  await saveAccount(tx, locked, applyProviderStatus(before, status, empty), isRequestOver ? NO_CHANGE : {});
   if (!empty && before.account.connection?.status !== 'closed') {
     await insertBreak(tx, locked, 'account-closed-with-money', {});
   }
   return 'applied';
 }
 
-/** An account that its provider moved was opened there: a refusal of its opening contradicts that. */
-async function refuse(tx: Transaction, locked: LockedAccountRow, report: AccountReport, error: ConnectionError) {
+/** An account whose status its provider changed was opened there: a rejection of its opening contradicts that. */
+async function reject(tx: Transaction, locked: LockedAccountRow, report: AccountReport, error: ConnectionError) {
   const { row, account } = locked;
-  if (report.change === 'close') return settle(tx, locked, refuseClosing(account, error));
-  const settled = await settle(tx, locked, refuseAtProvider(account, 'creation-failed', error));
+  if (report.change === 'close') return settle(tx, locked, rejectClosing(account, error));
+  const settled = await settle(tx, locked, rejectAtProvider(account, 'creation-failed', error));
   if (row.providerStatus === null || row.providerStatus === 'closed') return settled;
   await insertBreak(tx, locked, 'account-outcome-contradicts', detailsOf(report));
   await wakeAccountConnection(tx, row.id);

@@ -1,19 +1,19 @@
 import { type Account, defaultAlias, presentAccountInEvent } from '../../domain/accounts/accounts.ts';
 import { checkSubAccount, followMainAccount, type SubAccountRequest } from '../../domain/accounts/sub-accounts.ts';
-import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
-import type { AccountId, ClientId } from '../../domain/frame/ids.ts';
-import { ledgerNumber } from '../../domain/frame/numbers/numbers.ts';
+import { recordNotFound, rejection } from '../../domain/common/errors.ts';
+import type { AccountId, ClientId } from '../../domain/common/ids.ts';
+import { ledgerNumber } from '../../domain/common/numbers/numbers.ts';
 import type { ConnectMethod } from '../../domain/providers/providers.ts';
 import { requireClientConnection } from '../clients/connections.ts';
 import { SHARE_CLIENT } from '../clients/locks.ts';
-import type { Transaction } from '../driver/client.ts';
-import { insertRow, lookUpIn } from '../driver/queries/rows.ts';
-import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
-import { appendFirstEvent, FIRST_SEQUENCE } from '../frame/events.ts';
-import { drawNumber, newId, newIdAfter } from '../frame/ids.ts';
-import { accounts, clients } from '../frame/schema.ts';
-import { accountOf, CHANGE_CHECK_MS, lockAccount, storeAccount, wakeAccountConnection } from './accounts.ts';
+import { appendAuditEntry, type Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import { appendFirstEvent, FIRST_SEQUENCE } from '../common/events.ts';
+import { drawNumber, newId, newIdAfter } from '../common/ids.ts';
+import { accounts, clients } from '../common/schema.ts';
+import type { Transaction } from '../query/database.ts';
+import { lockIn, lookUpIn, sendInsertion } from '../query/rows.ts';
+import { accountOf, CHANGE_CHECK_MS, storeAccount, wakeAccountConnection } from './accounts.ts';
 
 export interface NewAccount {
   readonly clientId: ClientId;
@@ -57,10 +57,10 @@ export async function insertAccount(
   ]);
   if (client === null) throw recordNotFound('account', 'clientId', wanted.clientId);
   if (client.status !== 'active') {
-    const message = `The client is ${client.status} and opens no accounts.`;
-    throw refusal('client.status.not_active', ['account', 'clientId', wanted.clientId], message);
+    const message = `The client is ${client.status} and cannot open accounts.`;
+    throw rejection('client.status.not_active', ['account', 'clientId', wanted.clientId], message);
   }
-  const row = await insertRow(tx, accounts, {
+  const row = sendInsertion(tx, accounts, {
     id: newId<AccountId>(),
     ...wanted,
     status: 'pending',
@@ -79,7 +79,7 @@ const CLIENT = lookUpIn(clients);
 
 /**
  * Opens a sub-account (specification 4.5, `client.sub-account`), which no provider knows. Returned as created: pending. The
- * main account stays locked, so that it neither changes nor closes meanwhile; if it is active, so is the sub-account at once.
+ * main account stays locked until the end, so it neither changes nor closes; if it is active, the sub-account is active at once.
  */
 export async function createSubAccount(
   tx: Transaction,
@@ -87,18 +87,20 @@ export async function createSubAccount(
   initiator: Initiator,
 ): Promise<Account> {
   const [{ main, closing, clientStatus, now }, number] = await Promise.all([
-    lockMainAccount(tx, request),
+    shareMainAccount(tx, request),
     drawLedgerNumber(tx),
   ]);
   checkSubAccount(request, { account: main, clientStatus, closing });
   const { clientId, method, provider, country, currency, accountHolderName, accountHolderIdentityType } = main;
-  const row = await insertRow(tx, accounts, {
+  const row = sendInsertion(tx, accounts, {
     id: newIdAfter(main.id),
     mainAccountId: main.id,
     status: 'pending',
     ...{ clientId, method, provider, country, currency, accountHolderName, accountHolderIdentityType },
     alias: request.alias ?? defaultAlias(currency),
     ledgerNumber: number,
+    // Its events follow in the same write, which counts them from here.
+    eventSequence: 0n,
     createdAt: now,
   });
   const account = accountOf(row);
@@ -108,14 +110,17 @@ export async function createSubAccount(
   return account;
 }
 
-/** The account before its client, as where a caller reports that a plug-in account is open. */
-async function lockMainAccount(tx: Transaction, { mainAccountId, clientId }: SubAccountRequest) {
-  const locked = await lockAccount(tx, mainAccountId);
-  if (locked === null) throw recordNotFound('account', 'mainAccountId', mainAccountId);
+/** Many open at once under one main account, and none changes it. */
+const SHARE_MAIN_ACCOUNT = lockIn(accounts, 'share');
+
+/** Locks the account before its client, as a caller's report that a plug-in account is open does. */
+async function shareMainAccount(tx: Transaction, { mainAccountId, clientId }: SubAccountRequest) {
+  const [row, now] = await Promise.all([tx.lock(SHARE_MAIN_ACCOUNT, mainAccountId), readClock(tx)]);
+  if (row === null) throw recordNotFound('account', 'mainAccountId', mainAccountId);
   if (clientId !== undefined && (await tx.find(CLIENT, clientId)) === null) {
     throw recordNotFound('account', 'clientId', clientId);
   }
-  const { row, account, now } = locked;
+  const account = accountOf(row);
   const client = await tx.lock(SHARE_CLIENT, account.clientId);
   if (client === null) throw new Error(`client ${account.clientId} of an account does not exist`);
   return { main: account, closing: row.requestedChange === 'close', clientStatus: client.status, now };

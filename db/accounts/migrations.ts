@@ -2,19 +2,19 @@ import { and, eq } from 'drizzle-orm';
 import type { Account } from '../../domain/accounts/accounts.ts';
 import { openingBalance } from '../../domain/accounts/balance-adjustments.ts';
 import { type AccountDetails, openAtProvider } from '../../domain/accounts/connections.ts';
-import type { AccountId } from '../../domain/frame/ids.ts';
-import { amountNumber } from '../../domain/frame/money.ts';
-import { isHereAlready, type MigrationOrigin, type MigrationSourceId } from '../clients/migrations.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { sendInsertion } from '../driver/queries/rows.ts';
-import type { Initiator } from '../frame/audit-entries.ts';
+import type { AccountId } from '../../domain/common/ids.ts';
+import { amountNumber } from '../../domain/common/money.ts';
+import { alreadyMigrated, type MigrationOrigin, type MigrationSourceId } from '../clients/migrations.ts';
+import type { Initiator } from '../common/audit-entries.ts';
 import { lockAccounts } from '../ledger/ledger.ts';
 import { lockMigrations } from '../providers/callbacks.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { type Given, prepared } from '../query/queries.ts';
+import { sendInsertion } from '../query/rows.ts';
 import { ACCOUNT, saveAccount } from './accounts.ts';
 import { postAdjustment } from './balance-adjustments.ts';
 import { auditAccountCreation, insertAccount, type NewAccount } from './creation.ts';
-import { accountMigrations } from './migrations-schema.ts';
+import { accountMigrations } from './schema.ts';
 
 /** An account as its provider handed it over. */
 export interface MigratedAccount {
@@ -54,9 +54,9 @@ export async function migrateAccount(
   const { id, origin, details, openingMinor } = migrated;
   const { provider, sourceId, reference } = origin;
   await lockMigrations(tx, provider);
-  // A provider may know one account by several source ids: it hands it over under one id.
+  // A provider may know one account by several source ids; it returns the account under one id.
   const before = (await findMigratedAccount(tx, origin)) ?? (await tx.find(ACCOUNT, id))?.id ?? null;
-  if (before !== null) throw isHereAlready('account', origin, before);
+  if (before !== null) throw alreadyMigrated('account', origin, before);
   const wanted = { ...migrated.account, method: 'built-in', provider, country: details.country } as const;
   const { account, now } = await insertAccount(tx, wanted, () => ({ id }));
   sendInsertion(tx, accountMigrations, { accountId: id, provider, sourceId, createdAt: now });

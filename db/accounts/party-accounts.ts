@@ -1,9 +1,9 @@
-import { eq, type SQL, sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { presentRoutingCodes } from '../../domain/accounts/identifiers/routing-codes.ts';
 import type { PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
-import type { QueryBuilder } from '../driver/queries/queries.ts';
-import { partyAccounts } from './party-accounts-schema.ts';
+import type { QueryBuilder } from '../query/queries.ts';
+import { partyAccounts } from './schema.ts';
 
 /** One of our accounts as a transfer shows it (specification 2.1). */
 export function partyAccountOf(account: PartyAccount): PartyAccount {
@@ -34,22 +34,13 @@ const SHOWN = [
  * The row of party_accounts by which a transfer shows an account, to join laterally: one look-up by index for each transfer.
  * As an ordinary join, Postgres reads the whole table into a hash for a page of ten.
  */
-export function shownPartyAccount(db: QueryBuilder, name: string, named: PgColumn, accountId: PgColumn) {
+export function shownPartyAccount(db: QueryBuilder, name: string, named: PgColumn) {
   const pairs = SHOWN.map((field) => sql`${sql.raw(`'${field}'`)}, ${partyAccounts[field]}`);
   const account = sql<PartyAccount | null>`jsonb_build_object(${sql.join(pairs, sql`, `)})`;
   return db
     .select({ account: account.as(`${name}_shown`), holderIdentity: partyAccounts.holderIdentity })
     .from(partyAccounts)
-    .where(eq(partyAccounts.id, partyAccountId(named, accountId)))
+    .where(eq(partyAccounts.id, named))
     .limit(1)
     .as(name);
-}
-
-/**
- * The id of the row by which a transfer shows an account: the row it names, or the account's first row if it names none
- * because it predates these rows or the previous release created it. Both arguments are columns of the transfer.
- */
-export function partyAccountId(named: PgColumn, accountId: PgColumn): SQL {
-  const { id, accountId: ofAccount } = partyAccounts;
-  return sql`coalesce(${named}, (SELECT min(${id}) FROM ${partyAccounts} WHERE ${ofAccount} = ${accountId}))`;
 }

@@ -1,14 +1,21 @@
 import { and, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { type AccountNumberForms, accountNumberForms } from '../../domain/accounts/account-numbers.ts';
 import type { Account, AccountStatus } from '../../domain/accounts/accounts.ts';
-import type { AccountId } from '../../domain/frame/ids.ts';
-import type { Reader } from '../driver/client.ts';
-import { countedListOf, keyed } from '../driver/queries/counted-lists.ts';
-import { type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { isListed } from '../driver/values.ts';
-import { accountNumberIs, amountBetween, anyPart, equalTo, matchesPart } from '../frame/filters.ts';
-import { accounts } from '../frame/schema.ts';
+import type { AccountId } from '../../domain/common/ids.ts';
+import { accountNumberIs, amountBetween, anyPart, equalTo, matchesPart } from '../common/filters.ts';
+import { accounts } from '../common/schema.ts';
+import { countedListOf, keyed } from '../query/counted-lists.ts';
+import type { Reader } from '../query/database.ts';
+import { type PageOf, type PageRequest, readPage } from '../query/lists.ts';
+import {
+  type BoundedCount,
+  type Newest,
+  type NewestConditions,
+  type NewestPage,
+  newestListOf,
+} from '../query/newest-lists.ts';
+import { type Given, prepared } from '../query/queries.ts';
+import { isListed } from '../query/values.ts';
 import { ACCOUNT, accountOf } from './accounts.ts';
 
 export async function findAccount(reader: Reader, id: AccountId): Promise<Account | null> {
@@ -16,7 +23,7 @@ export async function findAccount(reader: Reader, id: AccountId): Promise<Accoun
   return row === null ? null : accountOf(row);
 }
 
-/** Accounts whose opening or closing (`change`) is under way at their providers; at most 10,000 are looked at. */
+/** Accounts whose opening or closing (`change`) is in progress at their providers; counts at most 10,000. */
 export interface ConnectionWaits {
   readonly change: string;
   readonly count: number;
@@ -32,7 +39,7 @@ const CONNECTION_WAITS = `
     WHERE next_check_at IS NOT NULL AND requested_change IS NOT NULL ORDER BY next_check_at LIMIT 10000) AS waiting
   GROUP BY requested_change`;
 
-/** For metrics: what waits for providers beside transfers. */
+/** For metrics: what waits for providers in addition to transfers. */
 export function readConnectionWaits(reader: Reader): Promise<ConnectionWaits[]> {
   return reader.statement<ConnectionWaits>(CONNECTION_WAITS, []);
 }
@@ -45,7 +52,7 @@ const WITH_TIME = prepared((db, given: Given<{ ids: readonly string[] }>) => {
     .where(isListed(id, given.ids));
 });
 
-/** Little of an account, with the service's time in the same look-up. */
+/** A few fields of an account, with the service's time from the same look-up. */
 export function findAccountWithTime(reader: Reader, id: AccountId) {
   return reader.find(WITH_TIME, id);
 }
@@ -66,36 +73,51 @@ export interface AccountFilter {
   readonly serviceProvider?: string | undefined;
   readonly accountHolderName?: string | undefined;
   readonly mainAccountId?: string | undefined;
-  /** Whose allowed relations lead to the accounts. */
+  /** The user whose allowed relations lead to the accounts. */
   readonly userId?: string | undefined;
 }
 
-const LIST = countedListOf<AccountFilter & AccountNumberForms, typeof accounts>(
-  accounts,
-  (given) => {
-    const available = sql`(${accounts.postedMinor} - ${accounts.reservedMinor})`;
-    return and(
+type Values = AccountFilter & AccountNumberForms;
+
+function conditionsOf(given: Partial<Given<Values>>): NewestConditions {
+  const available = sql`(${accounts.postedMinor} - ${accounts.reservedMinor})`;
+  return {
+    indexed: [
       ...equalTo([
         [accounts.clientId, given.clientId],
-        [accounts.status, given.status],
-        [accounts.currency, given.currency],
         [accounts.iban, given.iban],
         [accounts.ledgerNumber, given.ledgerNumber],
-        [accounts.provider, given.serviceProvider],
         [accounts.mainAccountId, given.mainAccountId],
+      ]),
+      ...accountNumberIs(accounts, given),
+      ...ofUser(given.userId),
+    ],
+    others: [
+      ...equalTo([
+        [accounts.status, given.status],
+        [accounts.currency, given.currency],
+        [accounts.provider, given.serviceProvider],
       ]),
       ...matchesPart([
         [accounts.alias, given.alias],
         [accounts.accountHolderName, given.accountHolderName],
       ]),
-      ...accountNumberIs(accounts, given),
-      ...ofUser(given.userId),
       ...routingCode(given.routingCodeKey, given.routingCodeValue),
       ...amountBetween(available, accounts.currency, given.availableBalanceFrom, given.availableBalanceTo),
-    );
+    ],
+  };
+}
+
+const LIST = countedListOf<Values, typeof accounts>(
+  accounts,
+  (given) => {
+    const { indexed, others } = conditionsOf(given);
+    return and(...indexed, ...others);
   },
   { status: keyed('status'), currency: keyed('currency'), serviceProvider: keyed('serviceProvider') },
 );
+
+const NEWEST = newestListOf<Values, typeof accounts>(accounts, conditionsOf);
 
 /** The accounts of the clients that a user may act for. */
 function ofUser(userId: SQLWrapper | undefined): SQL[] {
@@ -106,7 +128,7 @@ function ofUser(userId: SQLWrapper | undefined): SQL[] {
   ];
 }
 
-/** Key and value together match one entry; either alone matches any entry that has it. */
+/** Key and value together match one entry; one without the other matches any entry that has it. */
 function routingCode(key: SQLWrapper | undefined, value: SQLWrapper | undefined): SQL[] {
   if (key === undefined && value === undefined) return [];
   const matching = and(
@@ -120,13 +142,31 @@ function routingCode(key: SQLWrapper | undefined, value: SQLWrapper | undefined)
 
 /** One page of accounts, and the total. */
 export async function listAccounts(reader: Reader, filter: AccountFilter, page: PageRequest): Promise<PageOf<Account>> {
+  const values = valuesOf(filter);
+  const { rows, totalElements } = await readPage(reader, LIST(values), values, page);
+  return { rows: rows.map(accountOf), totalElements };
+}
+
+function valuesOf(filter: AccountFilter): Values {
   const { alias, accountHolderName, accountNumber } = filter;
-  const values = {
+  return {
     ...filter,
     ...accountNumberForms(accountNumber),
     alias: anyPart(alias),
     accountHolderName: anyPart(accountHolderName),
   };
-  const { rows, totalElements } = await readPage(reader, LIST(values), values, page);
-  return { rows: rows.map(accountOf), totalElements };
+}
+
+/** Accounts newest first, of which a page reads a bounded part. */
+export async function listNewestAccounts(
+  reader: Reader,
+  filter: AccountFilter,
+  page: NewestPage,
+): Promise<Newest<Account>> {
+  const { rows, lookedTo } = await NEWEST.read(reader, valuesOf(filter), page);
+  return { rows: rows.map(accountOf), lookedTo };
+}
+
+export function countAccounts(reader: Reader, filter: AccountFilter, max: number): Promise<BoundedCount> {
+  return NEWEST.count(reader, valuesOf(filter), max);
 }

@@ -1,14 +1,14 @@
 import { and, desc, eq, isNotNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { unionAll } from 'drizzle-orm/pg-core';
 import type { StatementEntry, StatementRange, StatementTransactionType } from '../../domain/accounts/statements.ts';
-import type { AccountId } from '../../domain/frame/ids.ts';
-import type { Database, Reader } from '../driver/client.ts';
-import { type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
-import { type Given, prepared, type QueryBuilder, type RowOf } from '../driver/queries/queries.ts';
-import { lockIn } from '../driver/queries/rows.ts';
-import { batchedPerDatabase } from '../driver/sharing/batcher.ts';
-import { readClock } from '../frame/clock.ts';
-import { accounts, postings } from '../frame/schema.ts';
+import type { AccountId } from '../../domain/common/ids.ts';
+import { batchedPerDatabase } from '../batching/batcher.ts';
+import { readClock } from '../common/clock.ts';
+import { accounts, postings } from '../common/schema.ts';
+import type { Database, Reader } from '../query/database.ts';
+import { type PageOf, type PageRequest, readPage } from '../query/lists.ts';
+import { type Given, prepared, type QueryBuilder, type RowOf } from '../query/queries.ts';
+import { lockIn } from '../query/rows.ts';
 
 export interface StatementFilter {
   readonly accountId: AccountId;
@@ -42,14 +42,14 @@ interface Values extends StatementRange, PageRequest {
 
 const ONE_ROW = sql`(SELECT) AS one`;
 
-/** Versions have no gaps and entries never go back in time, so two versions say where a page lies and how many entries there are. */
+/** Versions have no gaps and entries never go back in time, so two versions give a page's position and the number of entries. */
 export const EVERY_ENTRY = prepared((db, given: Given<Values>) => {
   const before = lastVersion(given.accountId, sql`< ${given.from}::timestamptz`);
   const last = lastVersion(given.accountId, throughMillisecond(given.to));
   const bounds = db
     .select({ before: before.as('before_version'), last: last.as('last_version') })
     .from(ONE_ROW)
-    // Without a limit Postgres would find the bounds anew wherever they are used.
+    // Without a limit Postgres would compute the bounds again wherever they are used.
     .limit(1)
     .as('bounds');
   const start = sql`${bounds.before} + ${given.offset}::bigint`;
@@ -141,7 +141,7 @@ export async function listStatementEntries(
     : readPage(reader, OF_TRANSACTION, { ...values, transactionNumber, reach: page.offset + page.size }, page);
 }
 
-/** What the account's last entry up to an instant, with its whole millisecond, left behind. */
+/** The version and balance after the account's last entry up to an instant, including its whole millisecond. */
 interface BookedUpTo {
   readonly version: bigint;
   readonly balanceMinor: bigint;
@@ -149,7 +149,7 @@ interface BookedUpTo {
 
 const NOTHING_BOOKED: BookedUpTo = { version: 0n, balanceMinor: 0n };
 
-const readTogether = batchedPerDatabase<{ accountId: AccountId; at: Date }, RowOf<typeof BOOKED_UP_TO>>(
+const readBatched = batchedPerDatabase<{ accountId: AccountId; at: Date }, RowOf<typeof BOOKED_UP_TO>>(
   ({ reader }, asked) =>
     reader.run(BOOKED_UP_TO, {
       accountIds: asked.map(({ accountId }) => accountId),
@@ -157,15 +157,15 @@ const readTogether = batchedPerDatabase<{ accountId: AccountId; at: Date }, RowO
     }),
 );
 
-/** With it little of the account, null if there is none, and the service's time: requests of the same moment share a statement. */
+/** Also returns a few fields of the account, null if there is none, and the service's time: concurrent requests share a statement. */
 export async function findBookedUpTo(database: Database, accountId: AccountId, at: Date) {
-  const { account, latest, now } = await readTogether(database, { accountId, at });
+  const { account, latest, now } = await readBatched(database, { accountId, at });
   return { account, now, ...(latest ?? NOTHING_BOOKED) };
 }
 
 /**
- * The account, and a moment up to which no entry can be added any more: postings read the clock under the account's lock, so
- * those under way have ended once the lock is shared, and later ones get a later time. Null if there is no such account.
+ * The account, and a moment before which no entry can be added any more: postings read the clock under the account's lock, so
+ * those in progress have ended once the lock is shared, and later ones get a later time. Null if there is no such account.
  */
 export function settleStatement(database: Database, accountId: AccountId) {
   return database.transaction(async (tx) => {
@@ -174,10 +174,10 @@ export function settleStatement(database: Database, accountId: AccountId) {
   });
 }
 
-/** Enough to make little of the round trip; some 100 kB. */
+/** Enough to make the round trip a small part of the cost; some 100 kB. */
 const PAGE_ENTRIES = 500n;
 
-/** The entries after one version up to another, in pages: each is a statement of its own, sent when the one before is used up. */
+/** The entries after one version up to another, in pages: each page is a statement of its own, sent when the previous page is used up. */
 export async function* readEntries(
   reader: Reader,
   accountId: AccountId,

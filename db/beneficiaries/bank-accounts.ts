@@ -5,17 +5,17 @@ import {
   type BeneficiaryBankAccount,
   presentBeneficiaryBankAccount,
 } from '../../domain/beneficiaries/beneficiaries.ts';
-import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
-import type { BeneficiaryBankAccountId, BeneficiaryId } from '../../domain/frame/ids.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { lockIn, lookUpIn, sendInsertion, sendUpdate } from '../driver/queries/rows.ts';
-import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
-import { accountNumberIs, equalTo } from '../frame/filters.ts';
-import { newId } from '../frame/ids.ts';
-import { beneficiaries, beneficiaryBankAccounts } from '../frame/schema.ts';
+import { recordNotFound, rejection } from '../../domain/common/errors.ts';
+import type { BeneficiaryBankAccountId, BeneficiaryId } from '../../domain/common/ids.ts';
+import { auditorOf, type Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import { accountNumberIs, equalTo } from '../common/filters.ts';
+import { newId } from '../common/ids.ts';
+import { beneficiaries, beneficiaryBankAccounts } from '../common/schema.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../query/lists.ts';
+import { type Given, prepared } from '../query/queries.ts';
+import { lockIn, lookUpIn, sendInsertion, sendUpdate } from '../query/rows.ts';
 import { appendBeneficiaryEvent } from './events.ts';
 
 const audit = auditorOf('beneficiary-bank-account');
@@ -50,7 +50,7 @@ export function insertBankAccount(
   return row;
 }
 
-const LOCK_BENEFICIARY = lockIn(beneficiaries, 'update');
+const LOCK_BENEFICIARY = lockIn(beneficiaries, 'update', 'row and parts');
 
 async function lockBeneficiary(tx: Transaction, id: BeneficiaryId) {
   const row = await tx.lock(LOCK_BENEFICIARY, id);
@@ -68,10 +68,10 @@ const COUNT_ACTIVE = prepared((db, given: Given<{ beneficiaryId: BeneficiaryId }
 );
 
 /** A beneficiary has at most three active accounts. The caller holds the beneficiary's lock. */
-async function refuseFourth(tx: Transaction, beneficiaryId: BeneficiaryId): Promise<void> {
+async function requireFewerThanMaximum(tx: Transaction, beneficiaryId: BeneficiaryId): Promise<void> {
   const active = await tx.first(COUNT_ACTIVE, { beneficiaryId });
   if ((active?.total ?? 0) < BENEFICIARY_BANK_ACCOUNTS_MAX) return;
-  throw refusal(
+  throw rejection(
     'common.validation.limit_exceeded',
     ['beneficiaryBankAccount', 'beneficiaryId', beneficiaryId],
     `A beneficiary has at most ${BENEFICIARY_BANK_ACCOUNTS_MAX} active bank accounts.`,
@@ -84,7 +84,7 @@ export async function addBankAccount(
   account: NewBankAccount,
   initiator: Initiator,
 ): Promise<Row> {
-  const [owner, , now] = await Promise.all([lockBeneficiary(tx, id), refuseFourth(tx, id), readClock(tx)]);
+  const [owner, , now] = await Promise.all([lockBeneficiary(tx, id), requireFewerThanMaximum(tx, id), readClock(tx)]);
   const added = insertBankAccount(tx, owner, account, { now, initiator });
   const type = 'beneficiary-bank-account-created';
   appendBeneficiaryEvent(tx, { type, beneficiary: owner, bankAccount: added, occurredAt: now });
@@ -120,7 +120,7 @@ export async function changeBankAccount(
   ]);
   if (before === null) throw recordNotFound('beneficiaryBankAccount', 'id', id);
   const change = decide(before);
-  if (change.status === 'active' && before.status !== 'active') await refuseFourth(tx, beneficiaryId);
+  if (change.status === 'active' && before.status !== 'active') await requireFewerThanMaximum(tx, beneficiaryId);
   const after = sendUpdate(tx, beneficiaryBankAccounts, before, { ...change, revision: before.revision + 1n });
   if (JSON.stringify(presentBeneficiaryBankAccount(after)) !== JSON.stringify(presentBeneficiaryBankAccount(before))) {
     const type = 'beneficiary-bank-account-updated';
@@ -131,13 +131,13 @@ export async function changeBankAccount(
     action: 'changed',
     before: { status: before.status },
     after: { status: after.status },
-    concealed: { before: namedFields(before), after: namedFields(after) },
+    concealed: { before: concealedFields(before), after: concealedFields(after) },
   });
   return after;
 }
 
-/** The keys of routing codes are names; their values are not held. */
-function namedFields(row: Row) {
+/** Only the names of changed routing codes are logged, not their values. */
+function concealedFields(row: Row) {
   const { accountHolderName, accountHolderType, bankName, alias, accountNumber, iban, routingCodes } = row;
   return { accountHolderName, accountHolderType, bankName, alias, accountNumber, iban, routingCodes };
 }

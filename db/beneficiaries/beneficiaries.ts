@@ -7,24 +7,24 @@ import {
 import {
   applyBeneficiaryChange,
   type BeneficiaryChange,
-  type IdentityPlace,
+  type IdentityLocation,
 } from '../../domain/beneficiaries/changes.ts';
-import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
-import type { BeneficiaryId, ClientId } from '../../domain/frame/ids.ts';
-import { fullNameOf } from '../../domain/frame/parties/names.ts';
+import { recordNotFound, rejection } from '../../domain/common/errors.ts';
+import type { BeneficiaryId, ClientId } from '../../domain/common/ids.ts';
+import { fullNameOf } from '../../domain/common/parties/names.ts';
 import { SHARE_CLIENT } from '../clients/locks.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { countedListOf, keyed } from '../driver/queries/counted-lists.ts';
-import { type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { lockIn, lookUpIn, sendInsertion, sendUpdate } from '../driver/queries/rows.ts';
-import { isListed } from '../driver/values.ts';
-import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
-import { appendFirstEvent, FIRST_SEQUENCE } from '../frame/events.ts';
-import { equalTo } from '../frame/filters.ts';
-import { newId } from '../frame/ids.ts';
-import { beneficiaries, beneficiaryBankAccounts } from '../frame/schema.ts';
+import { auditorOf, type Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import { appendFirstEvent, FIRST_SEQUENCE } from '../common/events.ts';
+import { equalTo } from '../common/filters.ts';
+import { newId } from '../common/ids.ts';
+import { beneficiaries, beneficiaryBankAccounts } from '../common/schema.ts';
+import { countedListOf, keyed } from '../query/counted-lists.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { type PageOf, type PageRequest, readPage } from '../query/lists.ts';
+import { type Given, prepared } from '../query/queries.ts';
+import { lockIn, lookUpIn, sendInsertion, sendUpdate } from '../query/rows.ts';
+import { isListed } from '../query/values.ts';
 import { insertBankAccount, type NewBankAccount } from './bank-accounts.ts';
 import { appendBeneficiaryEvent } from './events.ts';
 
@@ -48,7 +48,7 @@ export async function createBeneficiary(tx: Transaction, beneficiary: NewBenefic
   const [client, now] = await Promise.all([tx.lock(SHARE_CLIENT, clientId), readClock(tx)]);
   if (client === null) throw recordNotFound('beneficiary', 'clientId', clientId);
   if (client.status !== 'active') {
-    throw refusal('client.status.not_active', ['beneficiary', 'clientId', clientId], 'The client is not active.');
+    throw rejection('client.status.not_active', ['beneficiary', 'clientId', clientId], 'The client is not active.');
   }
   const fullName = identity === null ? (beneficiary.fullName ?? '') : fullNameOf(identity);
   const row = sendInsertion(tx, beneficiaries, {
@@ -71,14 +71,14 @@ export async function createBeneficiary(tx: Transaction, beneficiary: NewBenefic
   return { beneficiary: row, bankAccounts };
 }
 
-const LOCK = lockIn(beneficiaries, 'update');
+const LOCK = lockIn(beneficiaries, 'update', 'row and parts');
 
 /** Applies a partial change under the beneficiary's lock. `place` is where the request holds the new identity. */
 export async function changeBeneficiary(
   tx: Transaction,
   id: BeneficiaryId,
   change: BeneficiaryChange,
-  place: IdentityPlace,
+  place: IdentityLocation,
   initiator: Initiator,
 ): Promise<Row> {
   const [before, now] = await Promise.all([tx.lock(LOCK, id), readClock(tx)]);
@@ -94,12 +94,12 @@ export async function changeBeneficiary(
     action: 'changed',
     before: {},
     after: {},
-    concealed: { before: namedFields(before), after: namedFields(after) },
+    concealed: { before: concealedFields(before), after: concealedFields(after) },
   });
   return after;
 }
 
-function namedFields({ identity, fullName, title, contact }: Row) {
+function concealedFields({ identity, fullName, title, contact }: Row) {
   return { identity, fullName, title, contact };
 }
 

@@ -1,14 +1,14 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import type { BankAccountDetails } from '../../domain/accounts/bank-accounts.ts';
-import type { AccountId, BeneficiaryBankAccountId, ClientId } from '../../domain/frame/ids.ts';
-import type { Transaction } from '../driver/client.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import type { Initiator } from '../frame/audit-entries.ts';
-import { beneficiaries, beneficiaryBankAccounts } from '../frame/schema.ts';
+import type { AccountId, BeneficiaryBankAccountId, ClientId } from '../../domain/common/ids.ts';
+import type { Initiator } from '../common/audit-entries.ts';
+import { beneficiaries, beneficiaryBankAccounts } from '../common/schema.ts';
 import { lockAccounts } from '../ledger/ledger.ts';
+import type { Transaction } from '../query/database.ts';
+import { type Given, prepared } from '../query/queries.ts';
 import { createBeneficiary } from './beneficiaries.ts';
 
-/** Whom a third party pays for a client, by name and bank account alone. */
+/** Whom a third party pays for a client, identified only by name and bank account. */
 export interface Creditor {
   readonly clientId: ClientId;
   readonly name: string;
@@ -45,8 +45,8 @@ const CREATION_LOCK = 7423044;
 const LOCK_CREATION = 'SELECT pg_advisory_xact_lock(hashtextextended($1, $2))';
 
 /**
- * The client's bank account of this creditor: one that it has, or else a new beneficiary's. Of two payments at once to a new
- * creditor the second waits, and finds it. A new one takes the paying account's lock, then that one, then shares the client's.
+ * The client's bank account of this creditor: an existing one, or else a new beneficiary's. Of two concurrent payments to a new
+ * creditor the second waits, and finds it. A new one takes the paying account's lock, then the creditor's, then shares the client's.
  */
 export async function findOrCreateCreditor(
   tx: Transaction,
@@ -55,7 +55,7 @@ export async function findOrCreateCreditor(
   initiator: Initiator,
 ): Promise<BeneficiaryBankAccountId> {
   const wanted = { clientId, name, ...bankAccount };
-  const found = (await tx.first(FIND, wanted)) ?? (await findAlone(tx, payer, wanted));
+  const found = (await tx.first(FIND, wanted)) ?? (await findUnderLock(tx, payer, wanted));
   if (found !== null) return found.id;
   const created = await createBeneficiary(
     tx,
@@ -75,13 +75,13 @@ export async function findOrCreateCreditor(
 }
 
 /** Takes the creditor's lock and looks again: another payment may have created the beneficiary. */
-async function findAlone(
+async function findUnderLock(
   tx: Transaction,
   payer: AccountId,
   wanted: Values,
 ): Promise<{ id: BeneficiaryBankAccountId } | null> {
   const { clientId, name, iban, accountNumber, routingCodes } = wanted;
-  // Accounts come before their client: whoever changes its status has locked them, and waits for it.
+  // Accounts come before their client: a change of the client's status has locked them, and waits for the client.
   await lockAccounts(tx, [payer]);
   await tx.statement(LOCK_CREATION, [
     JSON.stringify([clientId, name, iban, accountNumber, routingCodes]),

@@ -5,8 +5,8 @@ import {
   presentBeneficiary,
   presentBeneficiaryBankAccount,
 } from '../../domain/beneficiaries/beneficiaries.ts';
-import type { Transaction } from '../driver/client.ts';
-import { appendEvents } from '../frame/events.ts';
+import { appendEvents } from '../common/events.ts';
+import type { Transaction } from '../query/database.ts';
 
 /**
  * Appends a beneficiary's event under its lock, with the one bank account that the event concerns. These events are beyond

@@ -1,13 +1,13 @@
 import { and, eq } from 'drizzle-orm';
-import type { BeneficiaryId } from '../../domain/frame/ids.ts';
-import { beneficiaryConnections } from '../clients/connections-schema.ts';
-import { isHereAlready, type MigrationOrigin, type MigrationSourceId } from '../clients/migrations.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { insertRowOnce } from '../driver/queries/rows.ts';
-import type { Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
-import { newId } from '../frame/ids.ts';
+import type { BeneficiaryId } from '../../domain/common/ids.ts';
+import { alreadyMigrated, type MigrationOrigin, type MigrationSourceId } from '../clients/migrations.ts';
+import { beneficiaryConnections } from '../clients/schema.ts';
+import type { Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import { newId } from '../common/ids.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { type Given, prepared } from '../query/queries.ts';
+import { insertRowOnce } from '../query/rows.ts';
 import { createBeneficiary, type NewBeneficiary } from './beneficiaries.ts';
 
 const FIND = prepared((db, given: Given<MigrationSourceId>) =>
@@ -36,7 +36,7 @@ export async function migrateBeneficiary(
   initiator: Initiator,
 ) {
   const before = await findMigratedBeneficiary(tx, origin);
-  if (before !== null) throw isHereAlready('beneficiary', origin, before);
+  if (before !== null) throw alreadyMigrated('beneficiary', origin, before);
   const created = await createBeneficiary(tx, beneficiary, initiator);
   const connection = await insertRowOnce(tx, beneficiaryConnections, {
     ...origin,
@@ -47,6 +47,6 @@ export async function migrateBeneficiary(
   });
   if (connection !== null) return { ...created, connection };
   const winner = await findMigratedBeneficiary(tx, origin);
-  if (winner !== null) throw isHereAlready('beneficiary', origin, winner);
+  if (winner !== null) throw alreadyMigrated('beneficiary', origin, winner);
   throw new Error(`the connection of beneficiary ${created.beneficiary.id} met another that is not there`);
 }

@@ -1,14 +1,16 @@
+import { auditOfPayment, type NamedVerification } from '../../domain/beneficiaries/payments-after-verification.ts';
 import type { VerificationResult } from '../../domain/beneficiaries/verifications.ts';
-import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
-import type { BeneficiaryVerificationId, ClientId } from '../../domain/frame/ids.ts';
+import { recordNotFound, rejection } from '../../domain/common/errors.ts';
+import type { BeneficiaryVerificationId, ClientId } from '../../domain/common/ids.ts';
 import { findClient } from '../clients/clients.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { sendInsertion } from '../driver/queries/rows.ts';
-import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
-import { newId } from '../frame/ids.ts';
-import type { Keyring } from '../frame/keyring.ts';
-import { beneficiaryVerifications } from './verifications-schema.ts';
+import { appendAuditEntry, type Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import { newId } from '../common/ids.ts';
+import type { Keyring } from '../common/keyring.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { sendInsertion } from '../query/rows.ts';
+import { LISTED_IDS } from '../query/values.ts';
+import { beneficiaryVerifications } from './schema.ts';
 
 type Row = typeof beneficiaryVerifications.$inferSelect;
 
@@ -21,13 +23,37 @@ export async function requireVerifyingClient(reader: Reader, clientId: ClientId)
   const client = await findClient(reader, clientId);
   if (client === null) throw recordNotFound('beneficiary', 'clientId', clientId);
   if (client.status !== 'active') {
-    throw refusal('client.status.not_active', ['beneficiary', 'clientId', clientId], 'The client is not active.');
+    throw rejection('client.status.not_active', ['beneficiary', 'clientId', clientId], 'The client is not active.');
   }
 }
 
-/** The keyring's row name for the encrypted name that a directory returned. */
+/** The name of the row by which the keyring encrypts the name that a directory returned. */
 export function accountHolderNameRow(id: string): string {
   return `beneficiary_verifications.account_holder_name ${id}`;
+}
+
+const NAMED = `SELECT id, client_id AS "clientId", directory, bank_account AS "bankAccount", matched, reason, scheme_reason_code AS "schemeReasonCode"
+  FROM beneficiary_verifications WHERE id = ANY (${LISTED_IDS})`;
+
+/** The verifications that payments name, by id. */
+export async function readNamedVerifications(
+  reader: Reader,
+  ids: readonly BeneficiaryVerificationId[],
+): Promise<ReadonlyMap<string, NamedVerification>> {
+  if (ids.length === 0) return new Map();
+  const rows = await reader.statement<NamedVerification>(NAMED, [ids]);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** Records, with the payment, that it was made after this verification. */
+export function auditPayment(
+  tx: Transaction,
+  initiator: Initiator,
+  outgoingTransferId: string,
+  verification: NamedVerification,
+): void {
+  const entry = auditOfPayment(verification);
+  appendAuditEntry(tx, { initiator, resource: 'outgoing-transfer', resourceId: outgoingTransferId, ...entry });
 }
 
 /** Stores a directory's answer. The row is also the billing record. */

@@ -1,18 +1,18 @@
 import { and, eq, notInArray, sql } from 'drizzle-orm';
 import { applyClientChange, type ClientChange, changedStatus } from '../../domain/clients/changes.ts';
-import { CLIENT_MOVES, type Client, type ClientRelation, presentClient } from '../../domain/clients/clients.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { ClientId } from '../../domain/frame/ids.ts';
-import { requireMove } from '../../domain/frame/moves.ts';
-import type { Transaction } from '../driver/client.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { sendUpdate } from '../driver/queries/rows.ts';
-import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
-import { appendEvents } from '../frame/events.ts';
-import { accounts, clients } from '../frame/schema.ts';
+import { CLIENT_TRANSITIONS, type Client, type ClientRelation, presentClient } from '../../domain/clients/clients.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { ClientId } from '../../domain/common/ids.ts';
+import { requireTransition } from '../../domain/common/transitions.ts';
+import { appendAuditEntry, type Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import { appendEvents } from '../common/events.ts';
+import { accounts, clients } from '../common/schema.ts';
 import { lockAccountsOfClient } from '../ledger/ledger.ts';
-import { wakeTransfersOf } from '../ledger/waiting-transfers.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { type Given, prepared } from '../query/queries.ts';
+import { sendUpdate } from '../query/rows.ts';
+import { wakeTransfersOf } from '../transfers/waiting-transfers.ts';
 import { LOCK_CLIENT } from './locks.ts';
 import { readClientRelations } from './relations.ts';
 
@@ -25,7 +25,7 @@ export async function changeClient(
   id: ClientId,
   change: ClientChange,
   initiator: Initiator,
-): Promise<{ readonly client: Client; readonly relations: readonly ClientRelation[] }> {
+): Promise<{ readonly before: Client; readonly client: Client; readonly relations: readonly ClientRelation[] }> {
   const locking = change.status === undefined ? tx.lock(LOCK_CLIENT, id) : lockWithAccounts(tx, id);
   if (change.status !== undefined) await locking;
   const [before, relations] = await Promise.all([locking, readClientRelations(tx, id)]);
@@ -34,7 +34,7 @@ export async function changeClient(
   const openAccounts = change.status === 'closed' ? await countOpenAccounts(tx, id) : 0;
   const status =
     change.status === undefined ? before.status : changedStatus(before.status, change.status, openAccounts);
-  requireMove('client', CLIENT_MOVES, before.status, status);
+  requireTransition('client', CLIENT_TRANSITIONS, before.status, status);
   const after = sendUpdate(tx, clients, before, {
     identity,
     profile,
@@ -51,17 +51,17 @@ export async function changeClient(
     action: 'changed',
     before: {},
     after: {},
-    concealed: { before: namedFields(before), after: namedFields(after) },
+    concealed: { before: concealedFields(before), after: concealedFields(after) },
   });
   if (after.status !== before.status) await recordStatus(tx, before, after, initiator);
-  return { client: after, relations };
+  return { before, client: after, relations };
 }
 
 /**
- * Payments lock their accounts and then read the client's status, without a lock of it. So a status changes under the locks of
- * all accounts: a payment is whole before the change, or sees it, and what it leaves waiting is found and woken. Accounts come
- * before their client, as where a sub-account opens; and once more after it, because another may have opened until then. Whoever
- * holds that one may be waiting for the client: Postgres ends such a deadlock, and one of the two transactions runs again.
+ * Payments lock their accounts and then read the client's status without locking it. So a status changes under the locks of all
+ * accounts: a payment is complete before the change, or sees it, and what the change leaves waiting is found and woken. Accounts are
+ * locked before their client, as when a sub-account opens, and once more after it, because another may have opened in between. The
+ * holder of that one may be waiting for the client: Postgres ends such a deadlock, and one of the two transactions runs again.
  */
 async function lockWithAccounts(tx: Transaction, id: ClientId) {
   await lockAccountsOfClient(tx, id);
@@ -70,7 +70,7 @@ async function lockWithAccounts(tx: Transaction, id: ClientId) {
   return client;
 }
 
-function namedFields({ identity, profile }: Client) {
+function concealedFields({ identity, profile }: Client) {
   return { identity, profile };
 }
 
@@ -81,8 +81,9 @@ const COUNT_OPEN_ACCOUNTS = prepared((db, given: Given<{ id: ClientId }>) =>
     .where(and(eq(accounts.clientId, given.id), notInArray(accounts.status, ['closed', 'declined']))),
 );
 
-async function countOpenAccounts(tx: Transaction, id: ClientId): Promise<number> {
-  const row = await tx.first(COUNT_OPEN_ACCOUNTS, { id });
+/** Accounts that keep the client from closing. A decision by them is made under their locks. */
+export async function countOpenAccounts(reader: Reader, id: ClientId): Promise<number> {
+  const row = await reader.first(COUNT_OPEN_ACCOUNTS, { id });
   return row?.open ?? 0;
 }
 

@@ -7,24 +7,31 @@ import type {
   ClientStatus,
 } from '../../domain/clients/clients.ts';
 import { presentClientWithRelations } from '../../domain/clients/relations.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { ClientId } from '../../domain/frame/ids.ts';
-import { clientNumber } from '../../domain/frame/numbers/numbers.ts';
-import { emailKey } from '../../domain/frame/parties/emails.ts';
-import { fullNameOf } from '../../domain/frame/parties/names.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { countedListOf, keyed } from '../driver/queries/counted-lists.ts';
-import { type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { lookUpIn, sendInsertion } from '../driver/queries/rows.ts';
-import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
-import { appendFirstEvent, FIRST_SEQUENCE } from '../frame/events.ts';
-import { anyPart, equalTo, matchesPart } from '../frame/filters.ts';
-import { drawNumber, newId } from '../frame/ids.ts';
-import { clients } from '../frame/schema.ts';
-import { clientConnections } from './connections-schema.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { ClientId } from '../../domain/common/ids.ts';
+import { clientNumber } from '../../domain/common/numbers/numbers.ts';
+import { emailKey } from '../../domain/common/parties/emails.ts';
+import { fullNameOf } from '../../domain/common/parties/names.ts';
+import { appendAuditEntry, type Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import { appendFirstEvent, FIRST_SEQUENCE } from '../common/events.ts';
+import { anyPart, equalTo, matchesPart } from '../common/filters.ts';
+import { drawNumber, newId } from '../common/ids.ts';
+import { clients } from '../common/schema.ts';
+import { countedListOf, keyed } from '../query/counted-lists.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { type PageOf, type PageRequest, readPage } from '../query/lists.ts';
+import {
+  type BoundedCount,
+  type Newest,
+  type NewestConditions,
+  type NewestPage,
+  newestListOf,
+} from '../query/newest-lists.ts';
+import { type Given, prepared } from '../query/queries.ts';
+import { lookUpIn, sendInsertion } from '../query/rows.ts';
 import { insertClientRelations, type NewClientRelation } from './relations.ts';
+import { clientConnections } from './schema.ts';
 
 export interface NewClient {
   readonly identity: ClientIdentity;
@@ -98,29 +105,54 @@ export interface ClientFilter {
   readonly identityType?: 'individual' | 'corporate' | undefined;
 }
 
-const LIST = countedListOf<ClientFilter, typeof clients>(
-  clients,
-  (given) =>
-    and(
+function conditionsOf(given: Partial<Given<ClientFilter>>): NewestConditions {
+  return {
+    indexed: equalTo([
+      [clients.clientNumber, given.clientNumber],
+      [sql`lower(${clients.email})`, given.email],
+    ]),
+    others: [
       ...equalTo([
         [clients.status, given.status],
-        [clients.clientNumber, given.clientNumber],
         [clients.country, given.country],
         [clients.identityType, given.identityType],
-        [sql`lower(${clients.email})`, given.email],
       ]),
       ...matchesPart([[clients.fullName, given.fullName]]),
-    ),
+    ],
+  };
+}
+
+const LIST = countedListOf<ClientFilter, typeof clients>(
+  clients,
+  (given) => {
+    const { indexed, others } = conditionsOf(given);
+    return and(...indexed, ...others);
+  },
   { status: keyed('status'), country: keyed('country'), identityType: keyed('identityType') },
 );
 
-/** One page of clients, and the total. */
-export function listClients(reader: Reader, filter: ClientFilter, page: PageRequest): Promise<PageOf<Client>> {
+function valuesOf(filter: ClientFilter): ClientFilter {
   const { fullName, email } = filter;
-  const values = {
+  return {
     ...filter,
     fullName: anyPart(fullName),
     email: email === undefined ? undefined : emailKey(email),
   };
+}
+
+/** One page of clients, and the total. */
+export function listClients(reader: Reader, filter: ClientFilter, page: PageRequest): Promise<PageOf<Client>> {
+  const values = valuesOf(filter);
   return readPage(reader, LIST(values), values, page);
+}
+
+const NEWEST = newestListOf<ClientFilter, typeof clients>(clients, conditionsOf);
+
+/** Clients newest first, of which a page reads a bounded part. */
+export function listNewestClients(reader: Reader, filter: ClientFilter, page: NewestPage): Promise<Newest<Client>> {
+  return NEWEST.read(reader, valuesOf(filter), page);
+}
+
+export function countClients(reader: Reader, filter: ClientFilter, max: number): Promise<BoundedCount> {
+  return NEWEST.count(reader, valuesOf(filter), max);
 }

@@ -1,18 +1,18 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { ClientConnectionOutcome } from '../../domain/accounts/connections.ts';
 import { presentClientWithRelations } from '../../domain/clients/relations.ts';
-import type { ClientId } from '../../domain/frame/ids.ts';
-import type { Transaction } from '../driver/client.ts';
-import { type ListStatement, noResults } from '../driver/queries/list-statements.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { insertRowOnce } from '../driver/queries/rows.ts';
-import { readClock } from '../frame/clock.ts';
-import { appendEvents } from '../frame/events.ts';
-import { newId } from '../frame/ids.ts';
-import type { clients } from '../frame/schema.ts';
-import { clientConnections } from './connections-schema.ts';
+import type { ClientId } from '../../domain/common/ids.ts';
+import { readClock } from '../common/clock.ts';
+import { appendEvents } from '../common/events.ts';
+import { newId } from '../common/ids.ts';
+import type { clients } from '../common/schema.ts';
+import type { Transaction } from '../query/database.ts';
+import { type Given, prepared, preparedChange } from '../query/queries.ts';
+import { writing } from '../query/row-writers.ts';
+import { insertRowOnce } from '../query/rows.ts';
 import { LOCK_CLIENT } from './locks.ts';
 import { readClientRelations } from './relations.ts';
+import { clientConnections } from './schema.ts';
 
 export type ClientConnectionRow = typeof clientConnections.$inferSelect;
 
@@ -21,23 +21,18 @@ interface ClientAtProvider {
   readonly provider: string;
 }
 
-const REQUIRE: ListStatement<ClientAtProvider & { readonly now: Date }, undefined> = {
-  text: `INSERT INTO client_connections (id, client_id, provider, state, created_at)
-    SELECT id, client_id, provider, 'creation-in-progress', now
-    FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[]) AS required (id, client_id, provider, now)
+const REQUIRE = writing<ClientAtProvider & { readonly now: Date }>({
+  name: 'required client connections',
+  stage: 'rows',
+  columns: 'id uuid, client_id uuid, provider text, now timestamptz',
+  recordOf: ({ clientId, provider, now }) => JSON.stringify({ id: newId(), client_id: clientId, provider, now }),
+  // Each once, in one lock order.
+  textOf: (rows) => `INSERT INTO client_connections (id, client_id, provider, state, created_at)
+    SELECT DISTINCT ON (client_id, provider) id, client_id, provider, 'creation-in-progress', now FROM ${rows}
     ORDER BY client_id, provider
     ON CONFLICT (client_id, provider) DO UPDATE SET state = 'creation-in-progress', error = NULL
       WHERE client_connections.state = 'creation-failed'`,
-  stage: 'rows',
-  paramsOf: (required) => [
-    required.map(() => newId()),
-    required.map(({ clientId }) => clientId),
-    required.map(({ provider }) => provider),
-    required.map(({ now }) => now),
-  ],
-  resultsOf: noResults,
-  goesWith: (item, before) => !before.some((one) => one.clientId === item.clientId && one.provider === item.provider),
-};
+});
 
 /** Ensures that the client will be connected to the provider. A failed connection is tried again with the next account. */
 export function requireClientConnection(tx: Transaction, clientId: ClientId, provider: string, now: Date): void {
@@ -60,7 +55,7 @@ export function findClientConnection(
   return tx.first(FIND, { clientId, provider });
 }
 
-const RECORD = prepared(
+const RECORD = preparedChange(
   (db, given: Given<ClientAtProvider & Pick<ClientConnectionRow, 'state' | 'reference' | 'error'>>) =>
     db
       .update(clientConnections)
@@ -129,7 +124,7 @@ async function lockClient(tx: Transaction, id: ClientId): Promise<ClientRow> {
   return client;
 }
 
-/** The client's event carries the new connection beside the client, as `connect.connection` (specification 6). */
+/** The client's event carries the new connection next to the client, as `connect.connection` (specification 6). */
 async function appendConnectionCreated(
   tx: Transaction,
   client: ClientRow,

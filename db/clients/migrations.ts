@@ -1,13 +1,13 @@
 import { and, eq, or } from 'drizzle-orm';
-import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
-import { type AccountId, asId, type BeneficiaryId, type ClientId } from '../../domain/frame/ids.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import type { Initiator } from '../frame/audit-entries.ts';
-import { clients } from '../frame/schema.ts';
+import { recordNotFound, rejection } from '../../domain/common/errors.ts';
+import { type AccountId, asId, type BeneficiaryId, type ClientId } from '../../domain/common/ids.ts';
+import type { Initiator } from '../common/audit-entries.ts';
+import { clients } from '../common/schema.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { type Given, prepared } from '../query/queries.ts';
 import { createClient, type NewClient } from './clients.ts';
 import { recordExistingClient } from './connections.ts';
-import { clientConnections } from './connections-schema.ts';
+import { clientConnections } from './schema.ts';
 
 /** The origin of a migrated client, beneficiary or account: the requested id, and the provider's own. */
 export interface MigrationOrigin {
@@ -26,7 +26,7 @@ const FIND = prepared((db, given: Given<MigrationSourceId & { readonly reference
     .where(
       and(
         eq(clientConnections.provider, given.provider),
-        // A null reference equals none.
+        // No reference equals a null one.
         or(eq(clientConnections.sourceId, given.sourceId), eq(clientConnections.reference, given.reference)),
       ),
     )
@@ -65,23 +65,23 @@ export async function requireClientAtProvider(
   const row = await reader.first(CLIENT_AT_PROVIDER, { clientId, provider });
   if (row === null) throw recordNotFound(kind, 'clientId', clientId);
   if (row.status !== 'active') {
-    throw refusal('client.status.not_active', [kind, 'clientId', clientId], 'The client is not active.');
+    throw rejection('client.status.not_active', [kind, 'clientId', clientId], 'The client is not active.');
   }
   if (row.state === 'completed-up-to-date' && row.reference !== null) return { reference: row.reference };
   const message = `${provider} does not know the client: migrate it first, or open an account there.`;
-  throw refusal('connect.client.not_connected', [kind, 'clientId', clientId], message);
+  throw rejection('connect.client.not_connected', [kind, 'clientId', clientId], message);
 }
 
-/** The refusal of a second migration; `id` is the existing record. */
-export function isHereAlready(
+/** The rejection of a second migration; `id` is the existing record. */
+export function alreadyMigrated(
   kind: 'client' | 'beneficiary' | 'account',
   { provider, sourceId }: MigrationSourceId,
   id: ClientId | BeneficiaryId | AccountId,
 ) {
-  return refusal(
+  return rejection(
     'common.state.illegal_transition',
     [kind, 'sourceId', sourceId],
-    `This ${kind} of ${provider} is here already: it is the ${kind} ${id}.`,
+    `This ${kind} of ${provider} has already been migrated: it is the ${kind} ${id}.`,
   );
 }
 
@@ -91,11 +91,11 @@ export function isHereAlready(
  */
 export async function migrateClient(tx: Transaction, client: NewClient, origin: MigrationOrigin, initiator: Initiator) {
   const before = await findMigratedClient(tx, origin);
-  if (before !== null) throw isHereAlready('client', origin, before);
+  if (before !== null) throw alreadyMigrated('client', origin, before);
   const created = await createClient(tx, client, initiator);
   const connection = await recordExistingClient(tx, asId<ClientId>(created.client.id), origin);
   if (connection !== null) return { ...created, connection };
   const winner = await findMigratedClient(tx, origin);
-  if (winner !== null) throw isHereAlready('client', origin, winner);
+  if (winner !== null) throw alreadyMigrated('client', origin, winner);
   throw new Error(`the connection of client ${created.client.id} met another that is not there`);
 }

@@ -5,18 +5,18 @@ import {
   CLIENT_RELATIONS_MAX,
   type ClientRelationChange,
 } from '../../domain/clients/relations.ts';
-import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
-import type { ClientId, ClientRelationId } from '../../domain/frame/ids.ts';
-import { fullNameOf } from '../../domain/frame/parties/names.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { childrenIn, lockIn, lookUpIn, sendDeletion, sendInsertion, sendUpdate } from '../driver/queries/rows.ts';
-import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
-import { equalTo } from '../frame/filters.ts';
-import { newId } from '../frame/ids.ts';
-import { clientRelations } from '../frame/schema.ts';
+import { recordNotFound, rejection } from '../../domain/common/errors.ts';
+import type { ClientId, ClientRelationId } from '../../domain/common/ids.ts';
+import { fullNameOf } from '../../domain/common/parties/names.ts';
+import { auditorOf, type Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import { equalTo } from '../common/filters.ts';
+import { newId } from '../common/ids.ts';
+import { clientRelations } from '../common/schema.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../query/lists.ts';
+import { type Given, prepared } from '../query/queries.ts';
+import { childrenIn, lockIn, lookUpIn, sendDeletion, sendInsertion, sendUpdate } from '../query/rows.ts';
 import { LOCK_CLIENT } from './locks.ts';
 
 const audit = auditorOf('client-relation');
@@ -51,12 +51,12 @@ export async function addClientRelations(
   if (client === null) throw recordNotFound('client', 'id', clientId);
   if (client.identityType !== 'corporate') {
     const message = 'Only corporate clients have relations.';
-    throw refusal('common.validation.field_invalid', ['client', 'identity.type', client.identityType], message);
+    throw rejection('common.validation.field_invalid', ['client', 'identity.type', client.identityType], message);
   }
   const total = (held?.total ?? 0) + relations.length;
   if (total > CLIENT_RELATIONS_MAX) {
     const message = `A client has at most ${CLIENT_RELATIONS_MAX} relations; with these it would have ${total}.`;
-    throw refusal('common.validation.limit_exceeded', ['client', 'relations', String(total)], message);
+    throw rejection('common.validation.limit_exceeded', ['client', 'relations', String(total)], message);
   }
   return insertClientRelations(tx, clientId, relations, now, initiator);
 }
@@ -105,12 +105,12 @@ export async function changeClientRelation(
     action: 'changed',
     before: { relation: before.relation },
     after: { relation: after.relation },
-    concealed: { before: namedFields(before), after: namedFields(after) },
+    concealed: { before: concealedFields(before), after: concealedFields(after) },
   });
   return after;
 }
 
-function namedFields({ identity, profile }: ClientRelation) {
+function concealedFields({ identity, profile }: ClientRelation) {
   return { identity, profile };
 }
 

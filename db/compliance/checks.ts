@@ -1,3 +1,5 @@
+import { recordNotFound } from '../../domain/common/errors.ts';
+import { asId, type IncomingTransferId, type OutgoingTransferId } from '../../domain/common/ids.ts';
 import {
   type CheckedTransfer,
   type ComplianceDecision,
@@ -6,22 +8,22 @@ import {
   RULES_ACTOR,
 } from '../../domain/compliance/checks.ts';
 import type { ProcedureResult, SignalledDecision } from '../../domain/compliance/procedures.ts';
-import type { Judgement } from '../../domain/compliance/rules.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import { asId, type IncomingTransferId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
+import type { ScreeningResult } from '../../domain/compliance/rules.ts';
 import { decideIncomingReview } from '../../domain/incoming-transfers/reviews.ts';
-import { decideOutgoingReview, decideReceiversReview } from '../../domain/outgoing-transfers/changes.ts';
+import { decideOutgoingReview, decideReceiversReview } from '../../domain/outgoing-transfers/outcomes/reviews.ts';
+import type { ComplianceMode } from '../../domain/outgoing-transfers/requirement-rules.ts';
 import type { TransferRules } from '../../domain/outgoing-transfers/transfer-changes.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { type Given, named, prepared } from '../driver/queries/queries.ts';
-import { isListed } from '../driver/values.ts';
-import { type AuditedFields, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
-import { assignCredit, begin, TRANSFER as INCOMING, namedReceiverOf } from '../incoming-transfers/holds.ts';
+import { type AuditedFields, appendAuditEntry, type Initiator } from '../common/audit-entries.ts';
+import { incomingTransfers, outgoingTransfers } from '../common/schema.ts';
+import { begin, TRANSFER as INCOMING, namedReceiverOf } from '../incoming-transfers/holds.ts';
 import { lockReceiver } from '../incoming-transfers/payment-matching.ts';
 import { moveMoney } from '../incoming-transfers/work.ts';
-import { applyUnderLocks } from '../ledger/transfer-changes.ts';
 import { lockSituation } from '../outgoing-transfers/situations.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { type Given, named, prepared } from '../query/queries.ts';
+import { isListed } from '../query/values.ts';
+import { applyUnderLocks } from '../transfers/transfer-changes.ts';
+import { type CheckedPayment, readInvolved } from './involved.ts';
 
 /** A transfer of either direction, spelled as in the ids of its workflow. */
 export const CHECKED_TYPES = ['incoming-transfer', 'outgoing-transfer'] as const;
@@ -74,8 +76,9 @@ export async function readComplianceCheck(reader: Reader, { type, id }: CheckedI
 }
 
 /**
- * Records a decision about a transfer's compliance check and does at once what follows from it. The decision that is already
- * recorded changes nothing; a final check, or one of a transfer that has ended, throws.
+ * Records a decision about a transfer's compliance check and immediately does what follows from it. Repeating the recorded
+ * decision changes nothing; a check that is final, or belongs to a transfer that has ended, throws, and so does a decision by someone
+ * who made, authorized or assigned the payment.
  */
 export async function decideComplianceCheck(
   tx: Transaction,
@@ -87,14 +90,25 @@ export async function decideComplianceCheck(
   await decide(tx, { type, id }, { result, initiator, rules });
 }
 
-/**
- * Records what the service's own rules say of a transfer and does at once what follows from it. If a person was faster, nothing
- * changes.
- */
-export async function recordJudgement(
+/** The same at a door that lets the built-in rules screen first: until they have, it only rejects. */
+export async function decideScreenedCheck(
   tx: Transaction,
   checked: CheckedId,
-  { result, rule }: Judgement,
+  { result, mode }: { readonly result: ProcedureResult; readonly mode: ComplianceMode },
+  initiator: Initiator,
+  rules: TransferRules,
+): Promise<void> {
+  await decide(tx, checked, { result, mode, initiator, rules });
+}
+
+/**
+ * Records the result of the service's own rules for a transfer and immediately does what follows from it. If a person was faster,
+ * nothing changes.
+ */
+export async function recordScreeningResult(
+  tx: Transaction,
+  checked: CheckedId,
+  { result, rule }: ScreeningResult,
   rules: TransferRules,
 ): Promise<void> {
   await decide(tx, checked, { result, rule, initiator: { actor: RULES_ACTOR, requestId: null }, rules });
@@ -110,11 +124,14 @@ interface Decided {
   readonly initiator: Initiator;
   readonly rules: TransferRules;
   /** As in ComplianceDecision. */
-  readonly rule?: Judgement['rule'];
+  readonly rule?: ScreeningResult['rule'];
+  readonly mode?: ComplianceMode;
 }
 
 async function decideOutgoing(tx: Transaction, id: OutgoingTransferId, decided: Decided): Promise<void> {
-  const change = decideOutgoingReview(await lockSituation(tx, id, decided.rules), decisionOf(decided));
+  const situation = await lockSituation(tx, id, decided.rules);
+  const payment = { id, outgoingTransferId: id, provisionedAccountCreditId: null };
+  const change = decideOutgoingReview(situation, await decisionOf(tx, payment, decided));
   if (change?.outgoing == null) return;
   audit(tx, { type: 'outgoing-transfer', id }, change.outgoing, decided.initiator);
   applyUnderLocks(tx, [change]);
@@ -125,28 +142,32 @@ async function decideIncoming(tx: Transaction, id: IncomingTransferId, decided: 
   if (found === null) throw recordNotFound(ENTITIES['incoming-transfer'], 'id', id);
   if (found.outgoingTransferId !== null) {
     const situation = await lockSituation(tx, found.outgoingTransferId, decided.rules);
-    const change = decideReceiversReview(situation, decisionOf(decided));
+    const change = decideReceiversReview(situation, await decisionOf(tx, found, decided));
     if (change?.incoming == null) return;
     audit(tx, { type: 'incoming-transfer', id }, change.incoming, decided.initiator);
     applyUnderLocks(tx, [change]);
     return;
   }
-  // Match again: an account may have opened since the money arrived.
+  // Matched again: an account may have opened since the money arrived.
   const match = found.accountId === null ? await lockReceiver(tx, namedReceiverOf(found)) : null;
   const { transfer, account, now } = await begin(tx, id, match?.account?.id ?? null);
   const hold = match?.hold ?? null;
-  const moved = decideIncomingReview(transfer, { account, hold }, decisionOf(decided), now);
+  const decision = await decisionOf(tx, transfer, decided);
+  const moved = decideIncomingReview(transfer, { account, hold }, decision, now);
   if (moved === null) return;
   const { incoming } = moved;
-  if (transfer.accountId === null && account !== null && incoming.after.accountId !== null) {
-    assignCredit(tx, transfer, account);
-  }
   audit(tx, { type: 'incoming-transfer', id }, incoming, decided.initiator);
   moveMoney(tx, now, moved);
 }
 
-function decisionOf({ result, rule, initiator: { actor } }: Decided): ComplianceDecision {
-  return { result, actor, ...(rule === undefined ? {} : { rule }) };
+/** Under the transfer's lock. */
+async function decisionOf(
+  tx: Transaction,
+  payment: CheckedPayment,
+  { result, rule, mode, initiator: { actor } }: Decided,
+): Promise<ComplianceDecision> {
+  if (rule !== undefined) return { result, actor, rule, involved: [] };
+  return { result, actor, mode, involved: await readInvolved(tx, payment) };
 }
 
 type AuditedRow = CheckedTransfer & { readonly status: string };
@@ -172,7 +193,7 @@ function auditedFields(transfer: AuditedRow): AuditedFields {
 const CLAIM_DECISION = `INSERT INTO compliance_decisions (transfer_id, decision_id, received_at) VALUES ($1, $2, service_now())
   ON CONFLICT DO NOTHING RETURNING decision_id`;
 
-/** Records a decision that a signal carried, unless this transfer has had it before: Temporal may deliver it again. */
+/** Records a decision that a signal carried, unless it is recorded already: Temporal may deliver it again. */
 export async function decideBySignal(
   tx: Transaction,
   checked: CheckedId,
@@ -192,7 +213,7 @@ export async function isComplianceCheckOpen(reader: Reader, { type, id }: Checke
 
 const DECISION_IDS = `SELECT decision_id AS "decisionId" FROM compliance_decisions WHERE transfer_id = $1`;
 
-/** The ids of the decisions that a transfer has had by signal. */
+/** The ids of the decisions that a transfer has received by signal. */
 export async function listRecordedDecisions(reader: Reader, transferId: string): Promise<ReadonlySet<string>> {
   const rows = await reader.statement<{ decisionId: string }>(DECISION_IDS, [transferId]);
   return new Set(rows.map(({ decisionId }) => decisionId));

@@ -1,13 +1,12 @@
+import { recordNotFound } from '../../domain/common/errors.ts';
 import type { AccountActivity, Direction, ReviewedTransfer } from '../../domain/compliance/rules.ts';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { Reader } from '../driver/client.ts';
+import type { Reader } from '../query/database.ts';
 
-// What the rules of a built-in review look at, read by one statement: $1 is the transfer, $2 the windows in milliseconds.
+// The facts for the rules of a built-in review, read by one statement: $1 is the transfer, $2 the windows in milliseconds.
 
 /**
- * The transfers of the account in each window. A window ends with the transfer itself, by time and then id: of several at the
- * same instant each has its own place, and a review that comes late or is repeated counts the same. Money without an account
- * counts alone.
+ * The transfers of the account in each window. A window ends with the transfer itself, by time and then id, so that transfers of the
+ * same instant have an order, and a late or repeated review counts the same. Money without an account counts only itself.
  */
 function activityIn(table: 'incoming_transfers' | 'outgoing_transfers'): string {
   return `(SELECT coalesce(jsonb_agg(jsonb_build_object('count', in_window.number, 'sumMinor', in_window.sum_minor) ORDER BY place), '[]')
@@ -28,13 +27,18 @@ const IBAN_COUNTRY = (iban: string) => `CASE WHEN length(${iban}) > 4 THEN upper
 const ACCOUNT_COUNTRIES = (account: string) =>
   `${account}->>'country', ${IBAN_COUNTRY(`${account}->>'iban'`)}, upper(substr(replace(${account}->'routingCodes'->>'bic', ' ', ''), 5, 2))`;
 
+/** Of a return, all that the review of the payment in sees of its payer. */
 const OUTGOING = `
   SELECT transfer.currency, transfer.amount_minor AS "amountMinor", ${activityIn('outgoing_transfers')} AS activity,
     ARRAY[${ACCOUNT_COUNTRIES("beneficiary->'account'")}, beneficiary->'address'->>'country', beneficiary->'identity'->>'country',
+      ${ACCOUNT_COUNTRIES('returned.sender_account')}, ${ACCOUNT_COUNTRIES('credit.sender_bank_account')}, credit.sender_address->>'country',
       holder.country, ${IBAN_COUNTRY('holder.iban')}, holding_client.country] AS countries,
     ARRAY[beneficiary->>'fullName', beneficiary->'account'->>'accountHolderName', beneficiary->'identity'->>'legalName',
+      returned.sender_name, returned.sender_account->>'accountHolderName', credit.sender_name, credit.sender_bank_account->>'accountHolderName',
       holder.account_holder_name, holding_client.full_name] AS names
   FROM outgoing_transfers transfer
+  LEFT JOIN incoming_transfers returned ON returned.id = transfer.return_of
+  LEFT JOIN provisioned_account_credits credit ON credit.id = returned.provisioned_account_credit_id
   LEFT JOIN accounts holder ON holder.id = transfer.destination_account_id
   LEFT JOIN clients holding_client ON holding_client.id = holder.client_id
   WHERE transfer.id = $1::uuid`;

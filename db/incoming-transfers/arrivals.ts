@@ -1,5 +1,5 @@
-import { DomainError } from '../../domain/frame/errors.ts';
-import type { AccountId } from '../../domain/frame/ids.ts';
+import { DomainError } from '../../domain/common/errors.ts';
+import type { AccountId } from '../../domain/common/ids.ts';
 import {
   type ArrivalChange,
   type ArrivedMoney,
@@ -13,18 +13,18 @@ import type { PartyAccount } from '../../domain/incoming-transfers/incoming-tran
 import type { ClaimedKey } from '../../domain/ledger/changes.ts';
 import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import { partyAccountOf } from '../accounts/party-accounts.ts';
-import type { Database } from '../driver/client.ts';
-import { batchedPerDatabase } from '../driver/sharing/batcher.ts';
-import type { Initiator } from '../frame/audit-entries.ts';
+import { batchedPerDatabase } from '../batching/batcher.ts';
+import type { Initiator } from '../common/audit-entries.ts';
 import { accountOf } from '../ledger/ledger.ts';
-import { applyTogether, type ChangeOrigin, type StoredCallback } from '../ledger/transfer-changes.ts';
-import { matchTogether, type ReceiverRow, receiverOf } from './payment-matching.ts';
+import type { Database } from '../query/database.ts';
+import { applyWithoutLocks, type ChangeOrigin, type StoredCallback } from '../transfers/transfer-changes.ts';
+import { matchBatched, type ReceiverRow, receiverOf } from './payment-matching.ts';
 import { type ArrivalRules, decideArrivalOf, reportEntry } from './provisioned-account-credits.ts';
 
 /**
- * Records money that arrives with statements that arrivals of the same moment share. They read the account without locks, and then
- * lock it and record what was decided, if that still holds. Anything unusual falls back to a transaction of its own, which decides
- * under locks by the same functions, and can refuse (`provisioned-account-credits.ts`).
+ * Records money that arrives by statements that concurrent arrivals share. They read the account without locks, and then lock it and
+ * record what was decided, if that still holds. Any other case falls back to a transaction of its own, which decides under locks
+ * by the same functions, and can reject (`provisioned-account-credits.ts`).
  */
 
 // One generic plan serves all batches, as for the creation of transfers.
@@ -34,11 +34,11 @@ const READ = `
     ${receiverOf('request.account_id')}
   ORDER BY request.place`;
 
-const readTogether = batchedPerDatabase<AccountId, ReceiverRow>((database, ids) =>
+const readBatched = batchedPerDatabase<AccountId, ReceiverRow>((database, ids) =>
   database.statement<ReceiverRow>(READ, [ids]),
 );
 
-interface Receiver {
+export interface Receiver {
   readonly account: LockedAccount;
   readonly shown: PartyAccount;
   readonly now: Date;
@@ -49,16 +49,21 @@ function receiverFrom(row: ReceiverRow): Receiver | null {
   return account === null ? null : { account, shown: partyAccountOf(row), now: row.now };
 }
 
+/** An account as the receiver of money; callers of the same moment share the statement. Null: there is none. */
+export async function readReceiver(database: Database, id: AccountId): Promise<Receiver | null> {
+  return receiverFrom(await readBatched(database, id));
+}
+
 /** A change that was decided without locks. */
 export type DecidedArrival = ArrivalChange & { readonly now: Date };
 
-/** Decides a caller's report of new money. Null: it must be recorded, repeated or refused under locks. */
+/** Decides a caller's report of new money. Null: it must be recorded, repeated or rejected under locks. */
 export async function decideReport(
   database: Database,
   reported: ReportedCredit,
   rules: ArrivalRules,
 ): Promise<DecidedArrival | null> {
-  const receiver = receiverFrom(await readTogether(database, reported.accountId));
+  const receiver = await readReceiver(database, reported.accountId);
   if (receiver === null || !fits(reported, receiver.account)) return null;
   return decide(moneyOfReport(reported, receiver.account, receiver.shown), receiver, rules);
 }
@@ -77,7 +82,7 @@ function decide(money: ArrivedMoney, { account, now }: Receiver, rules: ArrivalR
   return { ...decideArrivalOf(money, { account, hold: null }, rules, now), now };
 }
 
-// The locked path refuses.
+// Otherwise the locked path rejects it.
 function fits(reported: ReportedCredit, account: LockedAccount): boolean {
   try {
     checkReported(reported, account);
@@ -89,25 +94,25 @@ function fits(reported: ReportedCredit, account: LockedAccount): boolean {
 }
 
 /**
- * Records a callback's payment that its provider does not hold, to the one account that it names, which is no sub-account. False:
+ * Records a callback's payment that its provider does not hold, for the one account that it names, which is not a sub-account. False:
  * nothing was done, and the callback must be applied under locks.
  */
-export async function receiveTogether(
+export async function receiveWithoutLocks(
   database: Database,
   callback: StoredCallback,
   payment: ReceivedPayment,
   rules: ArrivalRules,
 ): Promise<boolean> {
   if (payment.held) return false;
-  const matched = await matchTogether(database, payment);
+  const matched = await matchBatched(database, payment);
   if (matched?.found.match !== 'one' || matched.found.mainAccountId !== null) return false;
   const { found, row } = matched;
-  const receiver = receiverFrom(found.accountId === row.id ? row : await readTogether(database, found.accountId));
+  const receiver = receiverFrom(found.accountId === row.id ? row : await readBatched(database, found.accountId));
   if (receiver === null) return false;
   return record(database, decide(moneyOfPayment(payment, receiver.shown), receiver, rules), { callback });
 }
 
 async function record(database: Database, decided: DecidedArrival, origin: ChangeOrigin): Promise<boolean> {
-  // A repeated key may have been answered otherwise: the locked path answers with what it kept.
-  return (await applyTogether(database, { ...decided, outgoing: null }, origin)).outcome === 'applied';
+  // A request that repeats a key may differ: the locked path answers with what it stored.
+  return (await applyWithoutLocks(database, { ...decided, outgoing: null }, origin)).outcome === 'applied';
 }

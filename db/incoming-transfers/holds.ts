@@ -1,20 +1,18 @@
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { Account } from '../../domain/accounts/accounts.ts';
+import { recordNotFound, rejection } from '../../domain/common/errors.ts';
+import type { AccountId, IncomingTransferId } from '../../domain/common/ids.ts';
 import { isInReview } from '../../domain/compliance/checks.ts';
-import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
-import type { AccountId, IncomingTransferId } from '../../domain/frame/ids.ts';
 import { NO_WAIT } from '../../domain/incoming-transfers/changes.ts';
 import { decideArrival, type IncomingTransfer } from '../../domain/incoming-transfers/incoming-transfers.ts';
-import { expectInReview, settleFromSuspense, unmoved } from '../../domain/incoming-transfers/suspense.ts';
-import type { LockedAccount } from '../../domain/ledger/ledger.ts';
-import type { Transaction } from '../driver/client.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { lookUpIn, sendChange } from '../driver/queries/rows.ts';
-import { readClock } from '../frame/clock.ts';
-import { incomingTransfers } from '../frame/schema.ts';
+import { expectInReview, settleFromSuspense, unchanged } from '../../domain/incoming-transfers/suspense.ts';
+import { readClock } from '../common/clock.ts';
+import { incomingTransfers } from '../common/schema.ts';
 import { lockAccounts } from '../ledger/ledger.ts';
-import { provisionedAccountCredits } from '../ledger/provisioned-account-credits-schema.ts';
 import { type CallbackOutcome, lockPaymentIn, type PaymentInKey } from '../providers/callbacks.ts';
+import type { Transaction } from '../query/database.ts';
+import { type Given, prepared, preparedChange } from '../query/queries.ts';
+import { lookUpIn } from '../query/rows.ts';
 import { lockReceiver, matchPayment } from './payment-matching.ts';
 import { change, lockTransfer, moveMoney, wakeIncoming } from './work.ts';
 
@@ -32,23 +30,14 @@ export async function begin(tx: Transaction, id: IncomingTransferId, assignTo: A
     lockTransfer(tx, id),
     readClock(tx),
   ]);
-  // Accounts are locked before transfers, so a transfer that was assigned meanwhile takes another attempt.
+  // Accounts are locked before transfers, so a concurrent assignment of the transfer needs a retry.
   if (transfer.accountId !== ids.accountId && transfer.accountId !== accountId) throw assignedMeanwhile(transfer);
   return { transfer, account: accountId === null ? null : (accounts.get(accountId) ?? null), now };
 }
 
 function assignedMeanwhile({ id, accountId }: IncomingTransfer): Error {
-  const message = `The incoming transfer ${id} has been assigned to an account at this moment; ask again.`;
-  return refusal('common.state.illegal_transition', [ENTITY, 'accountId', accountId ?? ''], message);
-}
-
-/** Assigns the provisioned credit of a transfer to the transfer's account. */
-export function assignCredit(tx: Transaction, transfer: IncomingTransfer, account: LockedAccount): void {
-  if (transfer.provisionedAccountCreditId === null) return;
-  sendChange(tx, provisionedAccountCredits, transfer.provisionedAccountCreditId, {
-    accountId: account.id,
-    clientId: account.clientId,
-  });
+  const message = `The incoming transfer ${id} has just been assigned to an account; try again.`;
+  return rejection('common.state.illegal_transition', [ENTITY, 'accountId', accountId ?? ''], message);
 }
 
 const BY_PROVIDER_ID = prepared((db, given: Given<PaymentInKey>) =>
@@ -75,19 +64,18 @@ export async function releaseHeldTransfer(
   const found = await tx.first(BY_PROVIDER_ID, payment);
   if (found === null) return 'waiting';
   if (found.amountMinor !== payment.amountMinor || found.currency !== payment.currency) return 'break';
-  // Match again: the account may have opened meanwhile.
+  // Matched again: the account may have opened meanwhile.
   const matched = found.accountId === null ? await lockReceiver(tx, namedReceiverOf(found)) : null;
   const { transfer, account, now } = await begin(tx, found.id, matched?.account?.id ?? null);
   if (transfer.status !== 'on-hold' || transfer.holdReason !== 'held-by-provider') return 'no-effect';
   const pending = change(tx, transfer, now, { status: 'pending', holdReason: null, ...NO_WAIT });
-  if (transfer.accountId === null && account !== null) assignCredit(tx, transfer, account);
   // Money in review waits for its decision, receivable.
-  if (isInReview(pending)) moveMoney(tx, now, expectInReview(unmoved(pending), account, now));
+  if (isInReview(pending)) moveMoney(tx, now, expectInReview(unchanged(pending), account, now));
   else
     moveMoney(
       tx,
       now,
-      settleFromSuspense(unmoved(pending), account, decideArrival(account, matched?.hold ?? null), now),
+      settleFromSuspense(unchanged(pending), account, decideArrival(account, matched?.hold ?? null), now),
     );
   await wakeIncoming(tx, found.id);
   return 'applied';
@@ -100,31 +88,33 @@ export function namedReceiverOf({ provider, currency, receiverAccount, senderInf
   return { provider, currency, receiver, remittanceText: senderInformation };
 }
 
-const UNMATCHED = prepared((db, given: Given<Pick<Account, 'provider' | 'currency' | 'iban' | 'accountNumber'>>) => {
-  const { id, status, holdReason, provider, currency, receiverAccount } = incomingTransfers;
-  return db
-    .select()
-    .from(incomingTransfers)
-    .where(
-      and(
-        eq(status, 'on-hold'),
-        inArray(holdReason, ['no-match', 'ambiguous-match']),
-        eq(provider, given.provider),
-        eq(currency, given.currency),
-        // `matchPayment` decides; a number may lack its leading zero here.
-        sql`(upper(replace(${receiverAccount} ->> 'iban', ' ', '')) = ${given.iban}
+const UNMATCHED = preparedChange(
+  (db, given: Given<Pick<Account, 'provider' | 'currency' | 'iban' | 'accountNumber'>>) => {
+    const { id, status, holdReason, provider, currency, receiverAccount } = incomingTransfers;
+    return db
+      .select()
+      .from(incomingTransfers)
+      .where(
+        and(
+          eq(status, 'on-hold'),
+          inArray(holdReason, ['no-match', 'ambiguous-match']),
+          eq(provider, given.provider),
+          eq(currency, given.currency),
+          // `matchPayment` decides; a number may lack its leading zero here.
+          sql`(upper(replace(${receiverAccount} ->> 'iban', ' ', '')) = ${given.iban}
           OR ltrim(replace(${receiverAccount} ->> 'accountNumber', ' ', ''), '0') = ltrim(${given.accountNumber}, '0'))`,
-      ),
-    )
-    .orderBy(id)
-    .for('update');
-});
+        ),
+      )
+      .orderBy(id)
+      .for('update');
+  },
+);
 
 /**
- * Gives an account that has just come from its provider the payments to it that came before it and matched no account, or
- * several by their references. What the provider still holds is matched when it is released, what is in review when it is
- * approved, and what an operator assigns or returns at this moment stays as the operator left it. The caller has locked the
- * account, and locked out callbacks (`lockMigrations`).
+ * Gives an account that its provider has just opened or handed over the payments that arrived before it and matched no account, or
+ * several by their references. Money that the provider still holds is matched when it is released, money in review when it is
+ * approved, and a concurrent assignment or return by an operator is kept. The caller has locked the account, and locked out
+ * callbacks (`lockMigrations`).
  */
 export async function receiveEarlyArrivals(tx: Transaction, account: Account): Promise<void> {
   for (const found of await tx.run(UNMATCHED, account)) {
@@ -132,8 +122,7 @@ export async function receiveEarlyArrivals(tx: Transaction, account: Account): P
     if (matched.match !== 'one' || matched.accountId !== account.id) continue;
     const { transfer, account: receiver, now } = await begin(tx, found.id, account.id);
     if (receiver === null) continue;
-    assignCredit(tx, transfer, receiver);
-    moveMoney(tx, now, settleFromSuspense(unmoved(transfer), receiver, decideArrival(receiver), now));
+    moveMoney(tx, now, settleFromSuspense(unchanged(transfer), receiver, decideArrival(receiver), now));
     await wakeIncoming(tx, transfer.id);
   }
 }

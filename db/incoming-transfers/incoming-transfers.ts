@@ -1,32 +1,21 @@
-import { awaitsJudgement, isInReview, nextReviewCheck } from '../../domain/compliance/checks.ts';
-import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
-import type { AccountId, IncomingTransferId } from '../../domain/frame/ids.ts';
-import { moveIncoming, NO_WAIT, nextHoldCheck } from '../../domain/incoming-transfers/changes.ts';
+import type { IncomingTransferId } from '../../domain/common/ids.ts';
+import { awaitsScreening, isInReview, nextReviewCheck } from '../../domain/compliance/checks.ts';
+import { NO_WAIT, nextHoldCheck, transitionIncoming } from '../../domain/incoming-transfers/changes.ts';
 import {
   decideArrival,
-  type IncomingTransfer,
   type IncomingTransferStep,
   isFinalIncomingTransferStatus,
-  type PartyAccount,
   waitOfHold,
 } from '../../domain/incoming-transfers/incoming-transfers.ts';
-import {
-  failFromSuspense,
-  holdInSuspense,
-  returnPosting,
-  settleFromSuspense,
-  unmoved,
-} from '../../domain/incoming-transfers/suspense.ts';
-import type { LockedAccount } from '../../domain/ledger/ledger.ts';
+import { returnToPayer } from '../../domain/incoming-transfers/operator-commands.ts';
+import { returnPosting, settleFromSuspense, unchanged } from '../../domain/incoming-transfers/suspense.ts';
 import { type RequirementRules, ruleFor } from '../../domain/outgoing-transfers/requirement-rules.ts';
-import { ACCOUNT } from '../accounts/accounts.ts';
-import { partyAccountOf } from '../accounts/party-accounts.ts';
-import type { Transaction } from '../driver/client.ts';
-import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import { assignCredit, begin } from './holds.ts';
-import { change, moveMoney, wakeIncoming } from './work.ts';
-
-const ENTITY = 'incomingTransfer';
+import type { Initiator } from '../common/audit-entries.ts';
+import type { Transaction } from '../query/database.ts';
+import { applyDecided } from '../transfers/requested-changes.ts';
+import { begin } from './holds.ts';
+import { decidedReturn } from './requested-changes.ts';
+import { change, moveMoney } from './work.ts';
 
 /** Advances a transfer that is held or in review as far as possible and returns the next step. Safe to repeat. */
 export async function advanceIncomingTransfer(
@@ -35,9 +24,9 @@ export async function advanceIncomingTransfer(
   { compliance }: Pick<RequirementRules, 'compliance'>,
 ): Promise<IncomingTransferStep> {
   const { transfer, account, now } = await begin(tx, id);
-  if (awaitsJudgement(transfer, ruleFor(compliance.incoming, transfer.currency))) return { do: 'review' };
+  if (awaitsScreening(transfer, ruleFor(compliance.incoming, transfer.currency))) return { do: 'review' };
   if (transfer.status === 'pending') {
-    // Once reviewed, the receiver's side of an internal transfer is its sender's to move.
+    // Once reviewed, the receiver's side of an internal transfer changes only with its sender's.
     if (!isInReview(transfer)) return { do: 'end' };
     change(tx, transfer, now, { nextCheckAt: nextReviewCheck(now) });
     return { do: 'wait', for: 'compliance', until: null };
@@ -53,7 +42,7 @@ export async function advanceIncomingTransfer(
     });
     return { do: 'wait', for: waitOfHold(holdReason), until: null };
   }
-  const settled = settleFromSuspense(unmoved(transfer), account, decision, now);
+  const settled = settleFromSuspense(unchanged(transfer), account, decision, now);
   moveMoney(tx, now, settled);
   return settled.incoming.after.sendBackStatus === 'due' ? { do: 'send-back' } : { do: 'end' };
 }
@@ -63,87 +52,9 @@ export async function recordReturn(tx: Transaction, id: IncomingTransferId): Pro
   const { transfer, now } = await begin(tx, id);
   if (transfer.sendBackStatus !== 'due') return { do: 'end' };
   const returned = { sendBackStatus: 'done', inSuspense: false, ...NO_WAIT } as const;
-  const incoming = moveIncoming(unmoved(transfer), now, returned);
+  const incoming = transitionIncoming(unchanged(transfer), now, returned);
   moveMoney(tx, now, { incoming, accounts: [], postings: [returnPosting(transfer, now)], wakes: [] });
   return { do: 'end' };
-}
-
-/**
- * Assigns a payment that matched no account, or several, to an account of the same provider and currency, as an operator
- * asked. Money that the provider holds is credited once the provider releases it.
- */
-export async function assignIncomingTransfer(
-  tx: Transaction,
-  id: IncomingTransferId,
-  accountId: AccountId,
-  initiator: Initiator,
-): Promise<MovedTransfer> {
-  const { transfer, account, now } = await begin(tx, id, accountId);
-  const receiver = await tx.find(ACCOUNT, accountId);
-  // Rejects an unknown id before anything else, even if the transfer can no longer be assigned.
-  if (receiver === null) throw recordNotFound(ENTITY, 'accountId', accountId);
-  // `begin` locks the transfer's own account, and only that one.
-  if (transfer.accountId !== null || account === null) throw notOnHold(transfer);
-  if (transfer.status !== 'on-hold') throw notOnHold(transfer);
-  checkAssignable(transfer, account);
-  const held = transfer.holdReason === 'held-by-provider';
-  const incoming = unmoved(transfer);
-  const moved = held
-    ? holdInSuspense(incoming, account, 'held-by-provider', now)
-    : settleFromSuspense(incoming, account, { status: 'completed' }, now);
-  moveMoney(tx, now, moved);
-  assignCredit(tx, transfer, account);
-  appendAuditEntry(tx, {
-    initiator,
-    resource: 'incoming-transfer',
-    resourceId: id,
-    action: 'assigned',
-    before: { status: transfer.status, accountId: null },
-    after: { status: held ? transfer.status : 'completed', accountId },
-  });
-  wakeIncoming(tx, id);
-  return { transfer: moved.incoming.after, receiver: partyAccountOf(receiver) };
-}
-
-/** A transfer as it is after its change, and the account that received it, if it has one. */
-export interface MovedTransfer {
-  readonly transfer: IncomingTransfer;
-  readonly receiver: PartyAccount | null;
-}
-
-function checkAssignable(transfer: IncomingTransfer, account: LockedAccount): void {
-  const names = [ENTITY, 'accountId', account.id] as const;
-  if (account.currency !== transfer.currency) {
-    const message = `The account holds ${account.currency}, the payment is in ${transfer.currency}.`;
-    throw refusal('account.currency.mismatch', names, message);
-  }
-  if (account.provider !== transfer.provider) {
-    const message = `The money is at ${transfer.provider}, the account at ${account.provider}.`;
-    throw refusal('account.method.mismatch', names, message);
-  }
-  if (account.closing || decideArrival(account).status !== 'completed') {
-    const message = account.closing ? 'The account is being closed.' : 'The account or its client is not active.';
-    throw refusal('account.status.not_active', names, message);
-  }
-}
-
-/**
- * Returns held money to its payer, as an operator asked. An outgoing payment that came back has no payer: it can only be
- * assigned.
- */
-export async function returnIncomingTransfer(
-  tx: Transaction,
-  id: IncomingTransferId,
-  initiator: Initiator,
-): Promise<IncomingTransfer> {
-  const { transfer, account, now } = await begin(tx, id);
-  if (transfer.status !== 'on-hold') throw notOnHold(transfer);
-  if (transfer.method === 'built-in' && transfer.serviceProviderId === null) {
-    const message =
-      'This is a payment of ours that came back: it has no payer to go back to, and can only be assigned.';
-    throw refusal('common.state.illegal_transition', [ENTITY, 'status', transfer.status], message);
-  }
-  return failAsReturned(tx, { transfer, account, now }, initiator);
 }
 
 /**
@@ -151,34 +62,9 @@ export async function returnIncomingTransfer(
  * nothing is sent again.
  */
 export async function adoptReturn(tx: Transaction, id: IncomingTransferId, initiator: Initiator): Promise<void> {
-  const begun = await begin(tx, id);
-  if (!isFinalIncomingTransferStatus(begun.transfer.status)) failAsReturned(tx, begun, initiator);
+  const { transfer, account, now } = await begin(tx, id);
+  if (!isFinalIncomingTransferStatus(transfer.status)) {
+    applyDecided(tx, decidedReturn({ transfer, now }, returnToPayer(transfer, account, now), initiator));
+  }
   await recordReturn(tx, id);
-}
-
-function failAsReturned(
-  tx: Transaction,
-  { transfer, account, now }: Awaited<ReturnType<typeof begin>>,
-  initiator: Initiator,
-): IncomingTransfer {
-  const moved = failFromSuspense(unmoved(transfer), account, 'operator.returned', now);
-  moveMoney(tx, now, moved);
-  appendAuditEntry(tx, {
-    initiator,
-    resource: 'incoming-transfer',
-    resourceId: transfer.id,
-    action: 'returned',
-    before: { status: transfer.status },
-    after: { status: 'failed' },
-  });
-  wakeIncoming(tx, transfer.id);
-  return moved.incoming.after;
-}
-
-function notOnHold(transfer: IncomingTransfer): Error {
-  return refusal(
-    'common.state.illegal_transition',
-    [ENTITY, 'status', transfer.status],
-    `The incoming transfer is ${transfer.status}${transfer.accountId === null ? '' : ' and has an account'}.`,
-  );
 }

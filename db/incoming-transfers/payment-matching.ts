@@ -1,6 +1,6 @@
 import { normalNumber, normalRoutingCode } from '../../domain/accounts/bank-accounts.ts';
 import { normalIban } from '../../domain/accounts/identifiers/ibans.ts';
-import { ledgerNumbersIn } from '../../domain/frame/numbers/numbers.ts';
+import { ledgerNumbersIn } from '../../domain/common/numbers/numbers.ts';
 import type { MatchedReceiver, NamedReceiver } from '../../domain/incoming-transfers/arrivals.ts';
 import {
   chooseReceiver,
@@ -8,18 +8,19 @@ import {
   type PaymentMatch,
   type ReceiverCandidate,
 } from '../../domain/incoming-transfers/incoming-transfers.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { batchedPerDatabase, fallBackToSingle } from '../driver/sharing/batcher.ts';
+import type { UnmatchedReceiver } from '../../domain/incoming-transfers/near-accounts.ts';
+import { batchedPerDatabase, fallBackToSingle } from '../batching/batcher.ts';
 import { ACCOUNT_FIELDS, lockAccounts, type PerhapsAccount } from '../ledger/ledger.ts';
 import { awaitMigrations } from '../providers/callbacks.ts';
+import type { Reader, Transaction } from '../query/database.ts';
 
 // A number may be reused: an open account wins over a closed one.
-const IS_OPEN = `status NOT IN ('closed', 'declined')`;
+export const IS_OPEN = `status NOT IN ('closed', 'declined')`;
 
 /**
  * Matches a payment to an account: by IBAN, then by account number and routing code, then by a ledger number in the
- * reference. A sub-account shares its main account's bank details; its own ledger number identifies it. So it is with a number
- * that several open accounts have, such as a pooled account's.
+ * reference. A sub-account shares its main account's bank details; its own ledger number identifies it. The same holds for a number
+ * that several open accounts share, such as a pooled account's.
  */
 export async function matchPayment(reader: Reader, payment: NamedReceiver): Promise<PaymentMatch> {
   const [row] = await reader.statement<Candidates>(MATCH, wireOf([payment]));
@@ -27,11 +28,11 @@ export async function matchPayment(reader: Reader, payment: NamedReceiver): Prom
 }
 
 /**
- * `matchPayment` outside of transactions; payments of the same moment share a statement. With it comes the account that the bank
- * details identify, the usual receiver. Null: it failed, as with text that Postgres cannot hold, and each payment must be matched
- * alone.
+ * `matchPayment` outside of transactions; concurrent payments share a statement. Also returns the account that the bank details
+ * identify, the usual receiver. Null: the statement failed, as with text that Postgres cannot hold, and each payment must be
+ * matched on its own.
  */
-export const matchTogether = batchedPerDatabase<NamedReceiver, Matched | null>((database, payments) =>
+export const matchBatched = batchedPerDatabase<NamedReceiver, Matched | null>((database, payments) =>
   fallBackToSingle<NamedReceiver, Matched | null>(
     database,
     'match_payments',
@@ -52,12 +53,12 @@ interface Matched {
 /** An account as the receiver of money, as of now; all fields but the time are null if there is none. */
 export type ReceiverRow = PerhapsAccount & PartyAccount & { readonly now: Date };
 
-/** One look-up of an account for each row of the query, planned the same however few accounts there are. */
+/** One look-up of an account for each row of the query, by the same plan however few accounts there are. */
 export function receiverOf(id: string): string {
   return `LEFT JOIN LATERAL (
     SELECT ${ACCOUNT_FIELDS}, a.account_holder_name AS "accountHolderName", a.alias, a.ledger_number AS "ledgerNumber",
       a.account_number AS "accountNumber", a.iban, a.routing_codes AS "routingCodes"
-    FROM accounts a JOIN clients c ON c.id = a.client_id WHERE a.id = ${id} LIMIT 1
+    FROM payment_accounts a WHERE a.id = ${id} LIMIT 1
   ) AS receiver ON true`;
 }
 
@@ -79,7 +80,7 @@ const BY_IBAN = `
   WHERE provider = payment.provider AND currency = payment.currency AND main_account_id IS NULL AND iban = payment.iban
   ORDER BY ${IS_OPEN} DESC, id DESC LIMIT 1`;
 
-/** The account with a routing code of the payment, and no other national one; none if two open ones have. A BIC has two spellings. */
+/** The account with a routing code of the payment, and no other national one; none if two open ones have it. A BIC has two spellings. */
 const BY_NUMBER = `
   SELECT count(*) > 1 AND bool_and(is_open) AS is_shared, (array_agg(id ORDER BY is_open DESC, id DESC))[1] AS id
   FROM (
@@ -109,25 +110,30 @@ const MATCH = `
     ${receiverOf('coalesce(by_iban.id, CASE WHEN NOT by_number.is_shared THEN by_number.id END)')}
   ORDER BY sent.place`;
 
-// Normalized as accounts store them: a bank may write a sort code with dashes, or a number of seven or nine digits.
+/** Normalized as accounts store them: a bank may write a sort code with dashes, or a number of seven or nine digits. */
+export function normalReceiver({ provider, currency, receiver, remittanceText }: NamedReceiver): UnmatchedReceiver {
+  const { iban, accountNumber, routingCodes } = receiver;
+  const codes = Object.fromEntries(
+    Object.entries(routingCodes).map(([kind, code]) => [kind, normalRoutingCode(kind, code) ?? code]),
+  );
+  const country = routingCodes['sort-code'] === undefined ? '' : 'GB';
+  const number = accountNumber === null ? null : normalNumber(accountNumber, codes, { currency, country });
+  return {
+    provider,
+    currency,
+    iban: iban === null ? null : normalIban(iban),
+    ...(number ?? { accountNumber, routingCodes: codes }),
+    ledgerNumbers: ledgerNumbersIn(remittanceText ?? ''),
+  };
+}
+
 function wireOf(payments: readonly NamedReceiver[]): readonly unknown[] {
-  const wire = payments.map(({ provider, currency, receiver, remittanceText }) => {
-    const { iban, accountNumber, routingCodes } = receiver;
-    const codes = Object.fromEntries(
-      Object.entries(routingCodes).map(([kind, code]) => [kind, normalRoutingCode(kind, code) ?? code]),
-    );
-    const asWritten = { accountNumber, routingCodes: codes };
-    const country = routingCodes['sort-code'] === undefined ? '' : 'GB';
-    const number = accountNumber === null ? null : normalNumber(accountNumber, codes, { currency, country });
-    return {
-      provider,
-      currency,
-      iban: iban === null ? null : normalIban(iban),
-      account_number: (number ?? asWritten).accountNumber,
-      routing_codes: (number ?? asWritten).routingCodes,
-      ledger_numbers: ledgerNumbersIn(remittanceText ?? ''),
-    };
-  });
+  const wire = payments.map(normalReceiver).map(({ accountNumber, routingCodes, ledgerNumbers, ...same }) => ({
+    ...same,
+    account_number: accountNumber,
+    routing_codes: routingCodes,
+    ledger_numbers: ledgerNumbers,
+  }));
   return [JSON.stringify(wire)];
 }
 

@@ -1,11 +1,11 @@
 import { and } from 'drizzle-orm';
-import type { AccountId, ProvisionedAccountCreditId } from '../../domain/frame/ids.ts';
+import type { AccountId, ProvisionedAccountCreditId } from '../../domain/common/ids.ts';
 import { presentProvisionedAccountCredit } from '../../domain/incoming-transfers/provisioned-account-credits.ts';
-import type { Reader } from '../driver/client.ts';
-import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
-import { lookUpIn } from '../driver/queries/rows.ts';
-import { amountBetween, equalTo } from '../frame/filters.ts';
-import { provisionedAccountCredits } from '../ledger/provisioned-account-credits-schema.ts';
+import { amountBetween, equalTo } from '../common/filters.ts';
+import type { Reader } from '../query/database.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../query/lists.ts';
+import { lookUpIn } from '../query/rows.ts';
+import { provisionedAccountCredits } from '../transfers/schema.ts';
 
 const CREDIT = lookUpIn(provisionedAccountCredits);
 

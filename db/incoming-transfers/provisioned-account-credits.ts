@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { and, eq } from 'drizzle-orm';
-import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
-import type { AccountId, IncomingTransferId, ProvisionedAccountCreditId } from '../../domain/frame/ids.ts';
+import { recordNotFound, rejection } from '../../domain/common/errors.ts';
+import type { AccountId, IncomingTransferId, ProvisionedAccountCreditId } from '../../domain/common/ids.ts';
 import {
   type ArrivalChange,
   type ArrivedMoney,
@@ -24,15 +24,15 @@ import { INTERNAL_SCHEME } from '../../domain/providers/schemes.ts';
 import { ACCOUNT } from '../accounts/accounts.ts';
 import { partyAccountOf } from '../accounts/party-accounts.ts';
 import { requireClient } from '../clients/clients.ts';
-import type { Transaction } from '../driver/client.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { type AuditEntry, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
-import { newId } from '../frame/ids.ts';
+import { type AuditEntry, appendAuditEntry, type Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import { newId } from '../common/ids.ts';
 import { lockAccounts } from '../ledger/ledger.ts';
-import { provisionedAccountCredits } from '../ledger/provisioned-account-credits-schema.ts';
-import { drawTransactionNumber } from '../ledger/transaction-numbers.ts';
 import { hasEarlyRelease, lockPaymentIn } from '../providers/callbacks.ts';
+import type { Transaction } from '../query/database.ts';
+import { type Given, prepared } from '../query/queries.ts';
+import { provisionedAccountCredits } from '../transfers/schema.ts';
+import { drawTransactionNumber } from '../transfers/transaction-numbers.ts';
 import { releaseHeldTransfer } from './holds.ts';
 import { lockReceiver } from './payment-matching.ts';
 import { moveMoney } from './work.ts';
@@ -64,16 +64,16 @@ export async function reportCredit(
   checkReported(reported, account);
   const earlier = await findByProviderId(tx, account.provider, serviceProviderId);
   if (earlier !== null) {
-    if (!sameContent(earlier, reported)) throw otherContent(reported);
+    if (!sameContent(earlier, reported)) throw contentDiffers(reported);
     return { credit: earlier, repeated: true };
   }
   const money = moneyOfReport(reported, account, await readPartyAccount(tx, accountId));
   const credit = await storeArrival(tx, money, { account, hold: null }, rules);
-  appendAuditEntry(tx, { ...reportEntry(credit, initiator), action: 'created' });
+  appendAuditEntry(tx, reportEntry(credit, initiator));
   return { credit, repeated: false };
 }
 
-/** A provider's id may come again for another account, whose lock would not hold this report up. */
+/** A provider's id may be reported again for another account, whose lock would not serialize this report. */
 async function lockReported(tx: Transaction, accountId: AccountId, serviceProviderId: string): Promise<void> {
   const account = await tx.find(ACCOUNT, accountId);
   if (account !== null) await lockPaymentIn(tx, { provider: account.provider, serviceProviderId });
@@ -84,12 +84,12 @@ async function readPartyAccount(tx: Transaction, id: AccountId): Promise<PartyAc
   return row === null ? null : partyAccountOf(row);
 }
 
-function otherContent({ serviceProviderId }: ReportedCredit): Error {
-  const message = 'This serviceProviderId was reported before with other content.';
-  return refusal('common.idempotency.key_reused', [ENTITY, 'serviceProviderId', serviceProviderId ?? ''], message);
+function contentDiffers({ serviceProviderId }: ReportedCredit): Error {
+  const message = 'This serviceProviderId was reported before with different content.';
+  return rejection('common.idempotency.key_reused', [ENTITY, 'serviceProviderId', serviceProviderId ?? ''], message);
 }
 
-/** Whether a credit is what its repeated report says. */
+/** Whether a credit has the content of its repeated report. */
 function sameContent(credit: ProvisionedAccountCredit, reported: ReportedCredit): boolean {
   return (
     credit.accountId === reported.accountId &&
@@ -104,15 +104,12 @@ function sameContent(credit: ProvisionedAccountCredit, reported: ReportedCredit)
   );
 }
 
-/** Omits the sender, whose data only the credit itself keeps. */
-export function reportEntry(
-  credit: ProvisionedAccountCredit,
-  initiator: Initiator,
-): Omit<AuditEntry, 'action' | 'before'> {
+/** Omits the sender, whose data is kept only by the credit itself. */
+export function reportEntry(credit: ProvisionedAccountCredit, initiator: Initiator): AuditEntry {
   const { id, clientId, accountId, amount, currency, scope, scheme, serviceProvider, serviceProviderId } =
     presentProvisionedAccountCredit(credit);
   const after = { clientId, accountId, amount, currency, scope, scheme, serviceProvider, serviceProviderId };
-  return { initiator, resource: 'provisioned-account-credit', resourceId: id, after };
+  return { initiator, resource: 'provisioned-account-credit', resourceId: id, action: 'created', after };
 }
 
 const BY_PROVIDER_ID = prepared((db, given: Given<{ provider: string; serviceProviderId: string }>) =>
@@ -131,7 +128,7 @@ async function findByProviderId(tx: Transaction, provider: string, serviceProvid
   return serviceProviderId === null ? null : tx.first(BY_PROVIDER_ID, { provider, serviceProviderId });
 }
 
-/** Decides what the money becomes, under ids and a number of its own. */
+/** Decides what happens to the money, with new ids and a new number. */
 export function decideArrivalOf(
   money: ArrivedMoney,
   receiver: MatchedReceiver,

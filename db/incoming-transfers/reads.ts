@@ -1,22 +1,31 @@
 import { and, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
-import type { IncomingTransferId } from '../../domain/frame/ids.ts';
-import type { IncomingTransferStatus, PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import type { IncomingTransferId } from '../../domain/common/ids.ts';
+import type {
+  IncomingTransferStatus,
+  IncomingTransferWait,
+  PartyAccount,
+} from '../../domain/incoming-transfers/incoming-transfers.ts';
 import { presentIncomingTransfer } from '../../domain/incoming-transfers/presentation.ts';
-import { partyAccountId, partyAccountOf, shownPartyAccount } from '../accounts/party-accounts.ts';
-import { partyAccounts } from '../accounts/party-accounts-schema.ts';
-import type { Reader } from '../driver/client.ts';
-import type { PageOf, PageRequest } from '../driver/queries/lists.ts';
-import { embedded, type Given, named, prepared, type QueryBuilder, type RowOf } from '../driver/queries/queries.ts';
-import { isListed } from '../driver/values.ts';
-import { contains, type TransferFilter, transferConditions } from '../frame/filters.ts';
-import { incomingTransfers } from '../frame/schema.ts';
-import { readTransferPage } from '../ledger/transfer-counts.ts';
+import { presentReturn, type ReturnShown } from '../../domain/outgoing-transfers/requests/return-terms.ts';
+import { partyAccountOf, shownPartyAccount } from '../accounts/party-accounts.ts';
+import { partyAccounts } from '../accounts/schema.ts';
+import { contains, type TransferFilter, transferConditions } from '../common/filters.ts';
+import { incomingTransfers, outgoingTransfers } from '../common/schema.ts';
+import type { Reader } from '../query/database.ts';
+import type { PageOf, PageRequest } from '../query/lists.ts';
+import { embedded, type Given, named, prepared, type QueryBuilder, type RowOf } from '../query/queries.ts';
+import { isListed } from '../query/values.ts';
+import { newestIds } from '../transfers/newest-transfers.ts';
+import { readTransferPage } from '../transfers/transfer-counts.ts';
+
+/** JSON numbers would lose digits. */
+type ReturnText = Omit<ReturnShown, 'amountMinor'> & { readonly amountMinor: string };
 
 function selectShown(db: QueryBuilder) {
-  const { senderPartyAccountId, senderAccountId, receiverPartyAccountId, accountId } = incomingTransfers;
-  const sender = shownPartyAccount(db, 'sender', senderPartyAccountId, senderAccountId);
-  const receiver = shownPartyAccount(db, 'receiver', receiverPartyAccountId, accountId);
+  const { senderPartyAccountId, receiverPartyAccountId } = incomingTransfers;
+  const sender = shownPartyAccount(db, 'sender', senderPartyAccountId);
+  const receiver = shownPartyAccount(db, 'receiver', receiverPartyAccountId);
   return db
     .select({
       ...named(incomingTransfers, [
@@ -43,21 +52,29 @@ function selectShown(db: QueryBuilder) {
         'failureCode',
         'senderAccount',
         'receiverAccount',
+        'waitingFor',
       ]),
       sender: sql<PartyAccount | null>`${sender.account}`.as('sender'),
       receiver: sql<PartyAccount | null>`${receiver.account}`.as('receiver'),
+      returns: sql<ReturnText[]>`
+        CASE WHEN ${incomingTransfers.returnIds} = '{}' THEN '[]' ELSE (
+          SELECT json_agg(json_build_object('id', ${outgoingTransfers.id}, 'amountMinor', ${outgoingTransfers.amountMinor}::text,
+            'returnCode', ${outgoingTransfers.returnCode}, 'status', ${outgoingTransfers.status}) ORDER BY ${outgoingTransfers.id})
+          FROM ${outgoingTransfers} WHERE ${outgoingTransfers.id} = ANY (${incomingTransfers.returnIds})) END`.as(
+        'returns',
+      ),
     })
     .from(incomingTransfers)
     .leftJoinLateral(sender, sql`true`)
     .leftJoinLateral(receiver, sql`true`);
 }
 
-/** Transfers with what GET, lists and events show beside them. */
+/** Transfers with what GET, lists and events show in addition. */
 export const SHOWN_TRANSFERS = prepared((db, given: Given<{ ids: readonly string[] }>) =>
   selectShown(db).where(isListed(incomingTransfers.id, given.ids)),
 );
 
-/** As text: a page is read in the statement that finds it. */
+/** As text: a page is selected by the statement that finds it. */
 const SELECT = embedded(selectShown);
 
 type Row = RowOf<typeof SHOWN_TRANSFERS>;
@@ -71,25 +88,33 @@ export function shown(transfer: Row) {
   );
 }
 
-export type IncomingTransferShown = ReturnType<typeof shown>;
+/** Answers also show what holds now: the wait and the returns. Events do not: they show the transfer as it was. */
+function answered(transfer: Row) {
+  const { currency, waitingFor } = transfer;
+  const returns = transfer.returns.map(({ amountMinor, ...one }) =>
+    presentReturn({ ...one, amountMinor: BigInt(amountMinor) }, currency),
+  );
+  return { ...shown(transfer), waitingFor, returns };
+}
+
+export type IncomingTransferShown = ReturnType<typeof answered>;
 
 export async function findIncomingTransfer(
   reader: Reader,
   id: IncomingTransferId,
 ): Promise<IncomingTransferShown | null> {
   const row = await reader.find(SHOWN_TRANSFERS, id);
-  return row === null ? null : shown(row);
+  return row === null ? null : answered(row);
 }
 
-export interface IncomingTransferFilter extends TransferFilter<IncomingTransferStatus> {
+export interface IncomingTransferFilter extends TransferFilter<IncomingTransferStatus, IncomingTransferWait> {
   readonly senderInformation?: string | undefined;
   readonly senderName?: string | undefined;
 }
 
 const sender = alias(partyAccounts, 'sender');
-const { senderPartyAccountId, senderAccountId } = incomingTransfers;
 const SENDER = sql`
-  LEFT JOIN ${partyAccounts} AS ${sender} ON ${sender.id} = ${partyAccountId(senderPartyAccountId, senderAccountId)}`;
+  LEFT JOIN ${partyAccounts} AS ${sender} ON ${sender.id} = ${incomingTransfers.senderPartyAccountId}`;
 
 function conditions(filter: IncomingTransferFilter): SQL | undefined {
   const { senderInformation, senderName } = filter;
@@ -111,5 +136,19 @@ export async function listIncomingTransfers(
   const joined = filter.senderName === undefined ? undefined : SENDER;
   const asked = { direction: 'incoming', filter: { ...filter }, where, joined, page } as const;
   const { rows, totalElements } = await readTransferPage<Row>(reader, asked, SELECT);
-  return { rows: rows.map(shown), totalElements };
+  return { rows: rows.map(answered), totalElements };
+}
+
+/** Transfers before `before` (an id; null: from the newest on), newest first. Reads only what it returns. */
+export async function listNewestIncomingTransfers(
+  reader: Reader,
+  filter: Omit<IncomingTransferFilter, 'senderName'>,
+  { before, size }: { readonly before: string | null; readonly size: number },
+): Promise<IncomingTransferShown[]> {
+  const where = conditions(filter) ?? sql`true`;
+  const page = newestIds({ direction: 'incoming', filter: { ...filter }, where, before, size });
+  const rows = await reader.execute<Row>(
+    sql`${SELECT} WHERE ${incomingTransfers.id} = ANY (ARRAY(${page})) ORDER BY ${incomingTransfers.id} DESC`,
+  );
+  return rows.map(answered);
 }

@@ -1,20 +1,21 @@
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { IncomingTransferId } from '../../domain/frame/ids.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { IncomingTransferId } from '../../domain/common/ids.ts';
 import {
   type Arrival,
   type IncomingChange,
-  moveIncoming,
   receiveMoney,
+  transitionIncoming,
 } from '../../domain/incoming-transfers/changes.ts';
 import type { UnchangingIncomingField } from '../../domain/incoming-transfers/events.ts';
 import type { IncomingTransfer } from '../../domain/incoming-transfers/incoming-transfers.ts';
-import type { Transaction } from '../driver/client.ts';
-import { lockIn } from '../driver/queries/rows.ts';
-import { newId } from '../frame/ids.ts';
-import { incomingTransfers } from '../frame/schema.ts';
-import { wake } from '../frame/workflow-wakeups.ts';
-import { drawTransactionNumber } from '../ledger/transaction-numbers.ts';
-import { applyUnderLocks } from '../ledger/transfer-changes.ts';
+import type { TransferChange } from '../../domain/outgoing-transfers/transfer-changes.ts';
+import { newId } from '../common/ids.ts';
+import { incomingTransfers } from '../common/schema.ts';
+import { wake } from '../common/workflow-wakeups.ts';
+import type { Transaction } from '../query/database.ts';
+import { lockIn } from '../query/rows.ts';
+import { drawTransactionNumber } from '../transfers/transaction-numbers.ts';
+import { applyUnderLocks } from '../transfers/transfer-changes.ts';
 
 type IncomingTransferFields = Partial<Omit<IncomingTransfer, UnchangingIncomingField>>;
 
@@ -33,17 +34,19 @@ export function change(
   now: Date,
   fields: IncomingTransferFields,
 ): IncomingTransfer {
-  const incoming = moveIncoming({ before, after: before, events: [] }, now, fields);
-  applyUnderLocks(tx, [{ ...NOTHING_ELSE, now, incoming }]);
+  const incoming = transitionIncoming({ before, after: before, events: [] }, now, fields);
+  moveMoney(tx, now, { incoming, accounts: [], postings: [], wakes: [] });
   return { ...incoming.after, revision: before.revision + 1n };
 }
 
 /** Writes a change of a locked transfer and of its money. This transaction holds the lock of its account. */
 export function moveMoney(tx: Transaction, now: Date, moved: IncomingChange): void {
-  applyUnderLocks(tx, [{ ...NOTHING_ELSE, now, ...moved }]);
+  applyUnderLocks(tx, [changeOf(now, moved)]);
 }
 
-const NOTHING_ELSE = { outgoing: null, accounts: [], postings: [], guards: [], wakes: [] } as const;
+export function changeOf(now: Date, moved: IncomingChange): TransferChange {
+  return { outgoing: null, guards: [], now, ...moved };
+}
 
 /** Records money that has arrived. If it matched an account, this transaction holds the account's lock. */
 export function createIncomingTransfer(tx: Transaction, arrival: Arrival, now: Date): IncomingTransfer {

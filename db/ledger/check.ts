@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Database, Reader, Transaction } from '../driver/client.ts';
+import type { Database, Reader, Transaction } from '../query/database.ts';
 
 /** A breach of one ledger rule. */
 export interface Violation {
@@ -36,18 +36,19 @@ function readSql(name: string): string {
   return readFileSync(fileURLToPath(new URL(name, import.meta.url)), 'utf8');
 }
 
-/** Checks the whole ledger on one snapshot; an empty answer means that every invariant holds. For small ledgers. */
+/** Checks the whole ledger on one snapshot; an empty result means that every invariant holds. For small ledgers. */
 export async function checkLedger(reader: Reader): Promise<readonly Violation[]> {
   return reader.statement<Violation>(ALL_AT_ONCE, []);
 }
 
 /**
- * The same for ledgers of any size, under a deadline of its own: two separate connections share the statements and one
- * snapshot.
+ * As checkLedger, for ledgers of any size and under a deadline of its own: two separate connections share the statements and
+ * one snapshot. Says after each rule how many are checked.
  */
 export async function checkWholeLedger(
   database: Database,
   deadlineMs = FULL_CHECK_DEADLINE_MS,
+  progressed: (done: number, total: number) => void = () => undefined,
 ): Promise<readonly Violation[]> {
   const [one, other] = [database.apart({ deadlineMs }), database.apart({ deadlineMs })];
   try {
@@ -56,6 +57,7 @@ export async function checkWholeLedger(
       if (exported === undefined) throw new Error('Postgres exported no snapshot');
       const waiting = [...INVARIANTS];
       const violations: Violation[] = [];
+      let done = 0;
       const takeTurns = async (turn: Transaction): Promise<void> => {
         // No parallel workers: two connections are enough, and each worker would build its own hash table of nearly all
         // groups.
@@ -63,6 +65,8 @@ export async function checkWholeLedger(
         for (let statement = waiting.shift(); statement !== undefined; statement = waiting.shift()) {
           try {
             violations.push(...(await turn.statement<Violation>(statement, [])));
+            done += 1;
+            progressed(done, INVARIANTS.length);
           } catch (error) {
             // The transaction may be retried, which must not skip this statement.
             waiting.unshift(statement);
@@ -126,12 +130,12 @@ const NOTE_CHECK = `
 const NOTE_VIOLATIONS = 'UPDATE ledger_checks SET violated_at = service_now(), violation_count = $1';
 
 export interface LedgerCheckResult {
-  /** When the last check of what is new ended; 1970 if there was none. */
+  /** When the last incremental check ended; 1970 if there was none. */
   readonly endedAt: Date;
   readonly violationCount: number;
 }
 
-/** What the last check of what is new found, by whichever process. */
+/** The result of the last incremental check, by any process. */
 export async function readLastLedgerCheck(reader: Reader): Promise<LedgerCheckResult> {
   const [row] = await reader.statement<LedgerCheckResult>(LAST_CHECK, []);
   if (row === undefined) throw new Error('ledger_checks has no row');

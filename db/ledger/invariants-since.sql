@@ -1,6 +1,6 @@
 -- The rules of invariants.sql for everything recorded since the last check: each account's entries after the checked version,
--- and each transfer with such an entry or an event. Stored sums (balances, reservations, receivables, suspense) are compared
--- whole, from checkpoints and open transfers.
+-- and each transfer with such an entry or an event. Stored sums (balances, reservations, receivables, suspense) are compared as
+-- a whole, from checkpoints and open transfers.
 -- OFFSET 0 forces row-by-row look-ups. Postgres estimates a fifth of all rows as new and would scan whole tables.
 WITH last AS MATERIALIZED (SELECT checked_at, event_position FROM ledger_checks),
 changed AS MATERIALIZED (
@@ -58,7 +58,8 @@ outgoing AS MATERIALIZED (
       UNION ALL SELECT resource_id, false FROM new_events WHERE module = 'outgoing-transfers'
     ) AS seen GROUP BY id
   ) AS moved CROSS JOIN LATERAL (
-    SELECT id, account_id, status, amount_minor, fee_minor, returned_minor, created_at, event_sequence FROM outgoing_transfers WHERE id = moved.id OFFSET 0
+    SELECT id, account_id, status, amount_minor, fee_minor, returned_minor, return_of, created_at, event_sequence
+    FROM outgoing_transfers WHERE id = moved.id OFFSET 0
   ) AS transfer
 ),
 incoming AS MATERIALIZED (
@@ -68,7 +69,7 @@ incoming AS MATERIALIZED (
       UNION ALL SELECT resource_id, false FROM new_events WHERE module = 'incoming-transfers'
     ) AS seen GROUP BY id
   ) AS moved CROSS JOIN LATERAL (
-    SELECT id, account_id, status, amount_minor, outgoing_transfer_id, provider, currency, in_suspense, created_at, event_sequence
+    SELECT id, account_id, status, amount_minor, outgoing_transfer_id, provider, currency, in_suspense, returning_minor, created_at, event_sequence
     FROM incoming_transfers WHERE id = moved.id OFFSET 0
   ) AS transfer
 ),
@@ -294,6 +295,15 @@ SELECT 'a payment has come back by the sum of its returns', outgoing.id::text, o
     SELECT coalesce(sum(amount_minor), 0) AS sum_minor FROM incoming_transfers WHERE return_of = outgoing.id OFFSET 0
   ) AS arrived
   WHERE outgoing.returned_minor <> arrived.sum_minor
+UNION ALL
+SELECT 'a payment in is being returned by the sum of its returns', arrived.id::text, arrived.returning_minor::text, paid.sum_minor::text
+  FROM (SELECT return_of FROM outgoing WHERE return_of IS NOT NULL UNION SELECT id FROM incoming WHERE returning_minor <> 0) AS moved
+  CROSS JOIN LATERAL (SELECT id, returning_minor, return_ids FROM incoming_transfers WHERE id = moved.return_of OFFSET 0) AS arrived
+  CROSS JOIN LATERAL (
+    SELECT coalesce(sum(amount_minor), 0) AS sum_minor FROM outgoing_transfers
+    WHERE id = ANY (arrived.return_ids) AND return_of = arrived.id AND status NOT IN ('failed', 'cancelled') OFFSET 0
+  ) AS paid
+  WHERE arrived.returning_minor <> paid.sum_minor
 UNION ALL
 SELECT 'a sub-account repeats the status of its main account', sub.id::text, main.status::text,
     coalesce(sub.main_account_status, 'none')

@@ -102,7 +102,7 @@ SELECT 'an outgoing transfer is posted exactly as its status says' AS rule,
   ) AS sides
   GROUP BY transfer_id, account_id, entry_type HAVING sum(due_minor - posted_minor) <> 0;
 
--- A check on the table holds the sum below the principal.
+-- A CHECK of the table keeps the sum at or below the principal.
 SELECT 'a payment has come back by the sum of its returns' AS rule, transfer_id::text AS subject, sum(due_minor)::text AS expected,
     sum(returned_minor)::text AS actual
   FROM (
@@ -111,6 +111,16 @@ SELECT 'a payment has come back by the sum of its returns' AS rule, transfer_id:
     SELECT return_of, 0, amount_minor FROM incoming_transfers WHERE return_of IS NOT NULL
   ) AS sides
   GROUP BY transfer_id HAVING sum(due_minor) <> sum(returned_minor);
+
+-- Likewise.
+SELECT 'a payment in is being returned by the sum of its returns' AS rule, transfer_id::text AS subject, sum(due_minor)::text AS expected,
+    sum(returning_minor)::text AS actual
+  FROM (
+    SELECT id AS transfer_id, returning_minor AS due_minor, 0::bigint AS returning_minor FROM incoming_transfers WHERE returning_minor <> 0
+    UNION ALL
+    SELECT return_of, 0, amount_minor FROM outgoing_transfers WHERE return_of IS NOT NULL AND status NOT IN ('failed', 'cancelled')
+  ) AS sides
+  GROUP BY transfer_id HAVING sum(due_minor) <> sum(returning_minor);
 
 SELECT 'an incoming transfer is credited exactly when it is completed' AS rule,
     transfer_id || ' ' || coalesce((SELECT status FROM incoming_transfers WHERE id = transfer_id), 'no transfer') || ', to ' || account_id AS subject,
@@ -157,7 +167,7 @@ SELECT 'a checkpoint is the sum of the postings up to it' AS rule, account_id ||
   ) AS checkpoints
   WHERE balance_minor <> sum_minor;
 
--- Postings that belong to no transfer but to a record of their own.
+-- Postings that belong to a record of their own instead of a transfer.
 WITH recorded AS MATERIALIZED (
   SELECT posting.*, debited.kind AS debited_kind, debited.provider AS debited_provider, credited.kind AS credited_kind, credited.provider AS credited_provider
   FROM postings AS posting
@@ -200,13 +210,13 @@ SELECT 'a sub-account repeats the status of its main account' AS rule, sub.id::t
   FROM accounts AS sub LEFT JOIN accounts AS main ON main.id = sub.main_account_id
   WHERE sub.main_account_id IS NOT NULL AND sub.main_account_status IS DISTINCT FROM main.status;
 
--- Of a log whose beginning was deleted after its retention, each resource has an unbroken end.
+-- Events before the beginning of the log are forgotten, even while their month still has them: the others of each resource have no gap.
 -- One statement per large module, because all at once would exceed the memory; the last one covers all other modules.
 SELECT 'a resource has recorded every event once' AS rule, 'outgoing-transfers ' || resource_id AS subject, max(event_sequence)::text AS expected,
     concat(sum(entry_count), ' events up to ', coalesce(max(last_sequence), 0)) AS actual
   FROM (
     SELECT resource_id, entry_count::integer AS entry_count, first_sequence, first_sequence + entry_count - 1 AS last_sequence, 0::bigint AS event_sequence
-      FROM events WHERE module = 'outgoing-transfers'
+      FROM events WHERE module = 'outgoing-transfers' AND (first_position IS NULL OR first_position >= (SELECT first_position FROM event_log_start))
     UNION ALL SELECT id, 0, NULL::bigint, NULL::bigint, event_sequence FROM outgoing_transfers
   ) AS counted
   GROUP BY resource_id
@@ -218,7 +228,7 @@ SELECT 'a resource has recorded every event once' AS rule, 'incoming-transfers '
     concat(sum(entry_count), ' events up to ', coalesce(max(last_sequence), 0)) AS actual
   FROM (
     SELECT resource_id, entry_count::integer AS entry_count, first_sequence, first_sequence + entry_count - 1 AS last_sequence, 0::bigint AS event_sequence
-      FROM events WHERE module = 'incoming-transfers'
+      FROM events WHERE module = 'incoming-transfers' AND (first_position IS NULL OR first_position >= (SELECT first_position FROM event_log_start))
     UNION ALL SELECT id, 0, NULL::bigint, NULL::bigint, event_sequence FROM incoming_transfers
   ) AS counted
   GROUP BY resource_id
@@ -230,7 +240,7 @@ SELECT 'a resource has recorded every event once' AS rule, module || ' ' || reso
     concat(sum(entry_count), ' events up to ', coalesce(max(last_sequence), 0)) AS actual
   FROM (
     SELECT module, resource_id, entry_count::integer AS entry_count, first_sequence, first_sequence + entry_count - 1 AS last_sequence, 0::bigint AS event_sequence
-      FROM events WHERE module IN ('accounts', 'clients')
+      FROM events WHERE module IN ('accounts', 'clients') AND (first_position IS NULL OR first_position >= (SELECT first_position FROM event_log_start))
     UNION ALL SELECT 'accounts', id, 0, NULL::bigint, NULL::bigint, event_sequence FROM accounts
     UNION ALL SELECT 'clients', id, 0, NULL::bigint, NULL::bigint, event_sequence FROM clients
   ) AS counted

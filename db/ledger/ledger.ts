@@ -1,10 +1,9 @@
-import { type AccountId, asId, type ClientId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { type AccountId, asId, type ClientId, type OutgoingTransferId } from '../../domain/common/ids.ts';
 import type { LedgerSide, LockedAccount, Posting } from '../../domain/ledger/ledger.ts';
-import type { Transaction } from '../driver/client.ts';
-import { type ListStatement, type RowLock, rowHold } from '../driver/queries/list-statements.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { isListed, LISTED_IDS } from '../driver/values.ts';
-import { outgoingTransfers } from '../frame/schema.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import type { ListStatement, RowLock } from '../query/list-statements.ts';
+import { type Children, Query } from '../query/queries.ts';
+import { LISTED_IDS } from '../query/values.ts';
 
 const ACCOUNT_NAMES = [
   'id',
@@ -21,12 +20,12 @@ const ACCOUNT_NAMES = [
   'partyAccountId',
 ] as const satisfies readonly (keyof LockedAccount)[];
 
-/** The columns of a `LockedAccount`, from an account `a` and its client `c`, in the order of their names. */
-export const ACCOUNT_FIELDS = `
-  a.id, a.client_id AS "clientId", c.status AS "clientStatus",
-  status_for_payments(a.status, a.main_account_status) AS status, a.currency, a.country, a.provider, a.method,
-  coalesce(a.requested_change = 'close', false) AS closing, a.posted_minor AS "postedMinor", a.reserved_minor AS "reservedMinor",
-  a.party_account_id AS "partyAccountId"`;
+/** The columns of a `LockedAccount`, from `payment_accounts a`, in the order of their names. */
+export const ACCOUNT_FIELDS = ACCOUNT_NAMES.map((name) => `a.${columnOf(name)} AS "${name}"`).join(', ');
+
+function columnOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
 
 /** The columns of `ACCOUNT_FIELDS` from an outer join: all null if there is no such account. */
 export type PerhapsAccount = { readonly [Field in keyof LockedAccount]: LockedAccount[Field] | null };
@@ -56,7 +55,7 @@ export function accountOf(row: PerhapsAccount): LockedAccount | null {
 function lockStatements(ids: string): { readonly lock: string; readonly read: string } {
   return {
     lock: `SELECT id FROM accounts WHERE id = ANY (${ids}) ORDER BY id FOR UPDATE`,
-    read: `SELECT ${ACCOUNT_FIELDS} FROM accounts a JOIN clients c ON c.id = a.client_id WHERE a.id = ANY (${ids})`,
+    read: `SELECT ${ACCOUNT_FIELDS} FROM payment_accounts a WHERE a.id = ANY (${ids})`,
   };
 }
 
@@ -65,21 +64,16 @@ const OF_TRANSFER = lockStatements(`ARRAY(
   SELECT unnest(ARRAY[account_id, destination_account_id]) FROM outgoing_transfers WHERE id = $1)`);
 
 const LOCK: RowLock<AccountId> = {
-  waiting: lockedIds(LISTED.lock),
-  passing: { ...lockedIds(`${LISTED.lock} SKIP LOCKED`), holds: (id) => rowHold('accounts', id, true) },
-};
-
-function lockedIds(text: string): ListStatement<string, AccountId | null> {
-  return {
-    text,
+  waiting: {
+    text: LISTED.lock,
     stage: 'locks',
     paramsOf: (ids) => [[...new Set(ids)]],
     resultsOf: (answer, ids) => {
       const locked = new Set(answer.map(([id]) => id));
       return ids.map((id) => (locked.has(id) ? asId<AccountId>(id) : null));
     },
-  };
-}
+  },
+};
 
 const READ: ListStatement<AccountId, LockedAccount | null> = {
   text: LISTED.read,
@@ -105,26 +99,16 @@ export async function lockAccounts(
   return new Map(rows.flatMap((row) => (row === null ? [] : [[row.id, row]])));
 }
 
-const ACCOUNTS_OF = prepared((db, given: Given<{ ids: readonly string[] }>) =>
-  db
-    .select({
-      id: outgoingTransfers.id,
-      accountId: outgoingTransfers.accountId,
-      destinationAccountId: outgoingTransfers.destinationAccountId,
-    })
-    .from(outgoingTransfers)
-    .where(isListed(outgoingTransfers.id, given.ids)),
-);
-
-/** An outgoing transfer's accounts, which never change; none if the transfer does not exist. */
-export async function findAccountsOf(tx: Transaction, outgoingTransfer: OutgoingTransferId): Promise<AccountId[]> {
-  const transfer = await tx.find(ACCOUNTS_OF, outgoingTransfer);
-  if (transfer === null) return [];
-  const { accountId, destinationAccountId } = transfer;
-  return destinationAccountId === null ? [accountId] : [accountId, destinationAccountId];
+/** The same without locks, for what is only shown. */
+export async function readAccounts(
+  reader: Reader,
+  ids: readonly AccountId[],
+): Promise<ReadonlyMap<AccountId, LockedAccount>> {
+  const rows = ids.length === 0 ? [] : await reader.statement<LockedAccount>(LISTED.read, [ids]);
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Likewise locks an outgoing transfer's accounts, which it finds itself; empty if the transfer does not exist. */
+/** As lockAccounts, for the accounts of an outgoing transfer, which it finds itself; empty if the transfer does not exist. */
 export async function lockAccountsOf(
   tx: Transaction,
   outgoingTransfer: OutgoingTransferId,
@@ -132,7 +116,32 @@ export async function lockAccountsOf(
   return lock(tx, OF_TRANSFER, outgoingTransfer);
 }
 
-// One row for the answer: a client may have 50,000 accounts.
+interface AccountOfTransfer extends LockedAccount {
+  readonly transferId: string;
+}
+
+// LIMIT keeps the plan to one look-up per account, however few accounts there are when it is made.
+const OF_TRANSFERS: Children<AccountOfTransfer> = {
+  query: new Query(
+    `SELECT transfer.id, account.*
+     FROM (SELECT id, unnest(ARRAY[account_id, destination_account_id]) AS account_id FROM outgoing_transfers WHERE id = ANY (${LISTED_IDS})) AS transfer
+       CROSS JOIN LATERAL (SELECT ${ACCOUNT_FIELDS} FROM payment_accounts a WHERE a.id = transfer.account_id LIMIT 1) AS account`,
+    [(given) => Reflect.get(given, 'ids')],
+    ['transferId', ...ACCOUNT_NAMES].map((name) => ({ group: null, name })),
+  ),
+  parentOf: ({ transferId }) => transferId,
+};
+
+/** The same without locks. */
+export async function readAccountsOf(
+  reader: Reader,
+  outgoingTransfer: OutgoingTransferId,
+): Promise<ReadonlyMap<AccountId, LockedAccount>> {
+  const rows = await reader.findChildren(OF_TRANSFERS, outgoingTransfer);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+// Returns one row: a client may have 50,000 accounts.
 const LOCK_OF_CLIENT = `
   SELECT count(*) FROM (SELECT id FROM accounts WHERE client_id = $1 ORDER BY id FOR UPDATE) AS locked`;
 

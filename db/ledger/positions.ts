@@ -1,5 +1,5 @@
-import type { Currency } from '../../domain/frame/money.ts';
-import type { Reader } from '../driver/client.ts';
+import type { Currency } from '../../domain/common/money.ts';
+import type { Reader } from '../query/database.ts';
 
 /** The books of one provider in one currency, in minor units. */
 export interface ProviderPosition {
@@ -7,22 +7,19 @@ export interface ProviderPosition {
   readonly currency: Currency;
   /** What is owed to clients, including what is reserved. */
   readonly clientsMinor: bigint;
-  /** Money that came in and belongs to no client yet: it matched no account, or its account may not have it. */
+  /** Money that came in and does not belong to a client yet: it matched no account, or its account may not receive it. */
   readonly heldMinor: bigint;
-  /** Of the service itself: fees that are not swept yet, corrections. */
+  /** The service's own: fees that are not swept yet, and corrections. */
   readonly ownMinor: bigint;
   /** What has come in from outside, less what has gone out and the fees that were swept. */
   readonly settledMinor: bigint;
-  /** What internal transfers brought from accounts at other providers: the provider owes so much more than it was sent. */
+  /** What internal transfers brought from accounts at other providers: the provider owes that much more than it received. */
   readonly owedByOthersMinor: bigint;
 }
 
 // A system account's balance is its last checkpoint and the postings since.
-const POSITIONS = `
-  WITH books AS (
-    SELECT provider, currency, 'client' AS kind, sum(posted_minor) AS balance_minor FROM accounts GROUP BY provider, currency
-    UNION ALL
-    SELECT account.provider, account.currency, account.kind, coalesce(last.balance_minor, 0) + moved.sum_minor
+const SYSTEM_BOOKS = `
+    SELECT account.provider, account.currency, account.kind, coalesce(last.balance_minor, 0) + moved.sum_minor AS balance_minor
     FROM system_accounts AS account
       LEFT JOIN LATERAL (
         SELECT posting_id, balance_minor FROM system_account_checkpoints
@@ -36,7 +33,12 @@ const POSITIONS = `
           SELECT -amount_minor FROM postings
             WHERE debit_account_id = account.id AND debit_version IS NULL AND id > coalesce(last.posting_id, 0)
         ) AS movements
-      ) AS moved
+      ) AS moved`;
+
+const POSITIONS = `
+  WITH books AS (
+    SELECT provider, currency, 'client' AS kind, sum(posted_minor) AS balance_minor FROM accounts GROUP BY provider, currency
+    UNION ALL${SYSTEM_BOOKS}
   )
   SELECT provider, currency,
     coalesce(sum(balance_minor) FILTER (WHERE kind = 'client'), 0)::bigint AS "clientsMinor",
@@ -46,7 +48,22 @@ const POSITIONS = `
     sum(balance_minor)::bigint AS "owedByOthersMinor"
   FROM books GROUP BY provider, currency ORDER BY currency, provider`;
 
-/** The position of each provider and currency, all of one moment. Those of a currency owe each other nothing in sum. */
+/** The position of each provider and currency, all at one moment. What the providers of a currency owe each other adds up to 0. */
 export function listPositions(reader: Reader): Promise<ProviderPosition[]> {
   return reader.statement<ProviderPosition>(POSITIONS, []);
+}
+
+/** What is held in one currency, in minor units. */
+export type MoneyHeld = Pick<ProviderPosition, 'currency' | 'clientsMinor' | 'heldMinor' | 'ownMinor'>;
+
+// Every currency adds up to zero, so what clients have is what the system accounts lack: no account of a client is read.
+const HELD = `
+  SELECT currency, -sum(balance_minor)::bigint AS "clientsMinor",
+    coalesce(sum(balance_minor) FILTER (WHERE kind = 'suspense'), 0)::bigint AS "heldMinor",
+    coalesce(sum(balance_minor) FILTER (WHERE kind NOT IN ('suspense', 'settlement')), 0)::bigint AS "ownMinor"
+  FROM (${SYSTEM_BOOKS}) AS books GROUP BY currency ORDER BY currency`;
+
+/** What is held in each currency, at all providers together. However many accounts there are, it reads few rows. */
+export function readMoneyHeld(reader: Reader): Promise<MoneyHeld[]> {
+  return reader.statement<MoneyHeld>(HELD, []);
 }

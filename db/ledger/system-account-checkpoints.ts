@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Reader } from '../driver/client.ts';
+import type { Reader } from '../query/database.ts';
 
 /**
  * Ids are assigned before their transactions commit. No transaction lives nearly this long, so no smaller id can still

@@ -1,17 +1,17 @@
-import { and, eq, sql } from 'drizzle-orm';
-import { refusal } from '../../domain/frame/errors.ts';
-import type { MachineUserId, MachineUserKeyId } from '../../domain/frame/ids.ts';
+import { and, eq, or, sql } from 'drizzle-orm';
+import { rejection } from '../../domain/common/errors.ts';
+import type { MachineUserId, MachineUserKeyId } from '../../domain/common/ids.ts';
 import type { MachineUserStatus, TokenAlgorithm } from '../../domain/machine-users/machine-users.ts';
 import type { Role } from '../../domain/machine-users/roles.ts';
-import { type Reader, type Transaction, uniqueViolation } from '../driver/client.ts';
-import { listWith, type PageOf, type PageRequest, readPageWith } from '../driver/queries/lists.ts';
-import { type Beside, type Gathered, type Given, gather, prepared, type RowOf } from '../driver/queries/queries.ts';
-import { insertRow, lockIn, lookUpIn, lookUpWith, sendInsertion, sendUpdate } from '../driver/queries/rows.ts';
-import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
-import { equalTo } from '../frame/filters.ts';
-import { newId } from '../frame/ids.ts';
-import { machineUserKeys, machineUsers } from './machine-users-schema.ts';
+import { auditorOf, type Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import { equalTo } from '../common/filters.ts';
+import { newId } from '../common/ids.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { listWith, type PageOf, type PageRequest, readPageWith } from '../query/lists.ts';
+import { type Given, type Grouped, groupRows, type LeftJoin, prepared, type RowOf } from '../query/queries.ts';
+import { lockIn, lookUpIn, lookUpWith, sendInsertion, sendUpdate } from '../query/rows.ts';
+import { machineUserKeys, machineUsers } from './schema.ts';
 
 const audit = auditorOf('machine-user');
 
@@ -76,7 +76,7 @@ export async function findMachineUserKeys(
 
 type MachineUserRow = typeof machineUsers.$inferSelect;
 
-const KEYS: Beside<MachineUserKey> = {
+const KEYS: LeftJoin<MachineUserKey> = {
   table: machineUserKeys,
   columns: {
     id: machineUserKeys.id,
@@ -90,14 +90,14 @@ const KEYS: Beside<MachineUserKey> = {
   order: [machineUserKeys.createdAt, machineUserKeys.id],
 };
 
-function machineUserOf({ row, beside }: Gathered<MachineUserRow, MachineUserKey>): MachineUser {
-  return { ...row, keys: beside };
+function machineUserOf({ row, joined }: Grouped<MachineUserRow, MachineUserKey>): MachineUser {
+  return { ...row, keys: joined };
 }
 
 const MACHINE_USER = lookUpWith(machineUsers, KEYS);
 
 export async function findMachineUser(reader: Reader, id: MachineUserId): Promise<MachineUser | null> {
-  const [found] = gather(await reader.findChildren(MACHINE_USER, id));
+  const [found] = groupRows(await reader.findChildren(MACHINE_USER, id));
   return found === undefined ? null : machineUserOf(found);
 }
 
@@ -127,10 +127,10 @@ export async function createMachineUser(
   initiator: Initiator,
 ): Promise<MachineUser> {
   const { name, roles, key } = user;
-  const createdAt = await readClock(tx);
+  const [createdAt] = await Promise.all([readClock(tx), requireFreeKey(tx, key)]);
   const id = newId<MachineUserId>();
   const made = sendInsertion(tx, machineUsers, { id, name, roles: [...roles], status: 'active', createdAt });
-  const first = await insertKey(tx, id, key, createdAt);
+  const first = insertKey(tx, id, key, createdAt);
   audit(tx, id, { initiator, action: 'created', after: { name, roles, kid: key.kid } });
   return { ...made, keys: [first] };
 }
@@ -142,7 +142,7 @@ export interface KnownMachineUser extends NewMachineUserKey {
   readonly roles: readonly Role[];
 }
 
-/** Registers a machine user under its own id. Repeating it with the same id and kid changes and revives nothing. */
+/** Registers a machine user under its own id. Repeating it with the same id and kid changes nothing, and does not undo a revocation. */
 export async function registerMachineUser(
   tx: Transaction,
   user: KnownMachineUser,
@@ -156,7 +156,10 @@ export async function registerMachineUser(
   const known = await tx.execute(
     sql`SELECT id FROM machine_user_keys WHERE machine_user_id = ${id} AND kid = ${key.kid}`,
   );
-  if (known.length === 0) await insertKey(tx, id, key, await readClock(tx));
+  if (known.length === 0) {
+    await requireFreeKey(tx, key);
+    insertKey(tx, id, key, await readClock(tx));
+  }
   if (made.length === 0 && known.length > 0) return;
   if (made.length > 0) audit(tx, id, { initiator, action: 'created', after: { name, roles, kid: key.kid } });
   else audit(tx, id, { initiator, action: 'key-added', after: { kid: key.kid } });
@@ -172,26 +175,27 @@ export async function addMachineUserKey(
   const [user, found, now] = await Promise.all([lockMachineUser(tx, id), findMachineUser(tx, id), readClock(tx)]);
   if (user === null || found === null) return null;
   if (user.status === 'revoked') throw revoked(id);
-  const added = await insertKey(tx, id, key, now);
+  await requireFreeKey(tx, key);
+  const added = insertKey(tx, id, key, now);
   audit(tx, id, { initiator, action: 'key-added', after: { kid: key.kid } });
   return { ...found, keys: [...found.keys, added] };
 }
 
 const KEY = lookUpIn(machineUserKeys);
 
-/** Revokes a key permanently; repeating it changes nothing. False for an unknown user or key. */
+/** Revokes a key permanently; repeating it changes nothing. Null for an unknown user or key. */
 export async function revokeMachineUserKey(
   tx: Transaction,
   id: MachineUserId,
   keyId: MachineUserKeyId,
   initiator: Initiator,
-): Promise<boolean> {
+): Promise<'revoked' | 'unchanged' | null> {
   const [user, key, now] = await Promise.all([lockMachineUser(tx, id), tx.find(KEY, keyId), readClock(tx)]);
-  if (user === null || key?.machineUserId !== id) return false;
-  if (key.status === 'revoked') return true;
+  if (user === null || key?.machineUserId !== id) return null;
+  if (key.status === 'revoked') return 'unchanged';
   sendUpdate(tx, machineUserKeys, key, { status: 'revoked', revokedAt: now });
   audit(tx, id, { initiator, action: 'key-revoked', before: { kid: key.kid } });
-  return true;
+  return 'revoked';
 }
 
 export interface MachineUserChange {
@@ -206,7 +210,7 @@ export async function changeMachineUser(
   id: MachineUserId,
   change: MachineUserChange,
   initiator: Initiator,
-): Promise<MachineUser | null> {
+): Promise<{ readonly before: MachineUserRow; readonly after: MachineUser } | null> {
   const [user, found, now] = await Promise.all([lockMachineUser(tx, id), findMachineUser(tx, id), readClock(tx)]);
   if (user === null || found === null) return null;
   const status = change.status ?? user.status;
@@ -218,54 +222,64 @@ export async function changeMachineUser(
     revokedAt: status === 'revoked' ? (user.revokedAt ?? now) : null,
   });
   audit(tx, id, { initiator, action: 'changed', before: openFields(user), after: openFields(changed) });
-  return { ...changed, keys: found.keys };
+  return { before: user, after: { ...changed, keys: found.keys } };
 }
 
 function openFields({ name, roles, status }: MachineUserRow) {
   return { name, roles, status };
 }
 
-const LOCK = lockIn(machineUsers, 'update');
+const LOCK = lockIn(machineUsers, 'update', 'row and parts');
 
 function lockMachineUser(tx: Transaction, id: MachineUserId): Promise<MachineUserRow | null> {
   return tx.lock(LOCK, id);
 }
 
-async function insertKey(
-  tx: Transaction,
-  machineUserId: MachineUserId,
-  key: NewMachineUserKey,
-  createdAt: Date,
-): Promise<MachineUserKey> {
-  const { kid, algorithm, publicKey } = key;
-  const id = newId<MachineUserKeyId>();
-  try {
-    return await insertRow(tx, machineUserKeys, {
-      ...{ id, machineUserId, kid, algorithm, publicKey, createdAt },
-      status: 'active',
-    });
-  } catch (error) {
-    const violated = uniqueViolation(error);
-    if (violated === null) throw error;
-    if (violated === 'machine_user_keys_one_registration') {
-      throw refusal(
-        'common.state.illegal_transition',
-        ['machineUserKey', 'publicKey', ''],
-        'This public key is registered already: a key belongs to one machine user, and once revoked it stays so.',
-      );
-    }
-    throw refusal(
+const TAKEN_KEYS = prepared((db, given: Given<{ kid: string; publicKey: string }>) =>
+  db
+    .select({ kid: machineUserKeys.kid })
+    .from(machineUserKeys)
+    .where(
+      or(
+        eq(machineUserKeys.kid, given.kid),
+        // As the column is filled.
+        sql`key_material = coalesce(${given.publicKey}::json ->> 'n', ${given.publicKey}::json ->> 'x')`,
+      ),
+    ),
+);
+
+/** Rejects a kid, and a public key, that are registered. */
+async function requireFreeKey(tx: Transaction, { kid, publicKey }: NewMachineUserKey): Promise<void> {
+  const taken = await tx.run(TAKEN_KEYS, { kid, publicKey: JSON.stringify(publicKey) });
+  if (taken.length === 0) return;
+  if (taken.some((other) => other.kid === kid)) {
+    throw rejection(
       'common.state.illegal_transition',
-      ['machineUserKey', 'kid', key.kid],
+      ['machineUserKey', 'kid', kid],
       'A key with this kid is registered already.',
     );
   }
+  throw rejection(
+    'common.state.illegal_transition',
+    ['machineUserKey', 'publicKey', ''],
+    'This public key is registered already: a key belongs to one machine user, and once revoked it stays so.',
+  );
+}
+
+function insertKey(
+  tx: Transaction,
+  machineUserId: MachineUserId,
+  { kid, algorithm, publicKey }: NewMachineUserKey,
+  createdAt: Date,
+): MachineUserKey {
+  const own = { id: newId<MachineUserKeyId>(), machineUserId, kid, algorithm, publicKey, createdAt };
+  return sendInsertion(tx, machineUserKeys, { ...own, status: 'active' });
 }
 
 function revoked(id: MachineUserId) {
-  return refusal(
+  return rejection(
     'common.state.illegal_transition',
     ['machineUser', 'status', 'revoked'],
-    `Machine user ${id} is revoked for good.`,
+    `Machine user ${id} is permanently revoked.`,
   );
 }

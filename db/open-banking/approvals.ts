@@ -1,24 +1,24 @@
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { AccountId, ClientId, ConsentId } from '../../domain/frame/ids.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { AccountId, ClientId, ConsentId } from '../../domain/common/ids.ts';
 import {
   type Approval,
   type ApprovalFacts,
   type ApprovedAccount,
   requireApprovable,
-  requireNamed,
-  requireReachable,
+  requireExisting,
+  requireRedirectAllowed,
 } from '../../domain/open-banking/approvals.ts';
-import { CODE_LIFETIME_MS, requireConsentMove } from '../../domain/open-banking/consents.ts';
+import { CODE_LIFETIME_MS, requireConsentTransition } from '../../domain/open-banking/consents.ts';
 import type { UserStatus } from '../../domain/users/users.ts';
-import type { Transaction } from '../driver/client.ts';
-import { sendInsertion } from '../driver/queries/rows.ts';
-import type { Initiator } from '../frame/audit-entries.ts';
-import { type ConsentRow, findConsent, lockConsent, moveConsent, readThirdParty } from './consents.ts';
-import { openBankingCodes } from './open-banking-schema.ts';
+import type { Initiator } from '../common/audit-entries.ts';
+import type { Transaction } from '../query/database.ts';
+import { sendInsertion } from '../query/rows.ts';
+import { type ConsentRow, findConsent, lockConsent, readThirdParty, transitionConsent } from './consents.ts';
+import { openBankingCodes } from './schema.ts';
 
 /**
- * The account holder approves: the consent waits for the third party to exchange the code, whose SHA-256 this is. What the approval
- * rests on cannot change before the transaction ends, so that a later change finds the consent and revokes it.
+ * The account holder approves: the consent waits for the third party to exchange the code with this SHA-256. The facts that the
+ * approval depends on cannot change before the transaction ends, so that a later change finds the consent and revokes it.
  */
 export async function approveConsent(
   tx: Transaction,
@@ -28,14 +28,14 @@ export async function approveConsent(
 ): Promise<ConsentRow> {
   if ((await findConsent(tx, id)) === null) throw recordNotFound('consent', 'id', id);
   const facts = await lockFacts(tx, approval);
-  requireNamed(approval, facts);
+  requireExisting(approval, facts);
   const locked = await lockConsent(tx, id);
   const { row, consent, now } = locked;
-  requireConsentMove(consent, 'awaiting-exchange', now);
+  requireConsentTransition(consent, 'awaiting-exchange', now);
   requireApprovable(approval, consent.content, facts);
-  requireReachable(await readThirdParty(tx, row), row.redirectUri, 'approve');
+  requireRedirectAllowed(await readThirdParty(tx, row), row.redirectUri, 'approve');
   sendInsertion(tx, openBankingCodes, { codeHash, consentId: id, createdAt: now });
-  return moveConsent(tx, locked, 'awaiting-exchange', initiator, {
+  return transitionConsent(tx, locked, 'awaiting-exchange', initiator, {
     userId: approval.userId,
     accountIds: [...approval.accountIds],
     approvedBy: initiator.actor,
@@ -56,7 +56,7 @@ const ACCOUNTS = `
   FROM accounts AS account JOIN clients AS client ON client.id = account.client_id
   WHERE account.id = ANY ($1::uuid[]) ORDER BY account.id FOR SHARE OF account`;
 
-/** Locks the user, its relations, then the accounts, and reads them as they are under the locks. */
+/** Locks the user, its relations, then the accounts, and reads them under the locks. */
 async function lockFacts(tx: Transaction, { userId, accountIds }: Approval): Promise<ApprovalFacts> {
   const [users, relations, accounts] = await Promise.all([
     tx.statement<{ status: UserStatus }>(USER, [userId]),

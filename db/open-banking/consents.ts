@@ -1,11 +1,11 @@
 import { and, eq } from 'drizzle-orm';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { ConsentId, ThirdPartyProviderId, UserId } from '../../domain/frame/ids.ts';
-import { requireMove } from '../../domain/frame/moves.ts';
-import { requireReachable } from '../../domain/open-banking/approvals.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { ConsentId, ThirdPartyProviderId, UserId } from '../../domain/common/ids.ts';
+import { requireTransition } from '../../domain/common/transitions.ts';
+import { requireRedirectAllowed } from '../../domain/open-banking/approvals.ts';
 import {
   CONSENT_CHECK_MS,
-  CONSENT_MOVES,
+  CONSENT_TRANSITIONS,
   type Consent,
   type ConsentContent,
   type ConsentEventType,
@@ -15,21 +15,22 @@ import {
   nextCheckOf,
   presentConsent,
   REQUEST_LIFETIME_MS,
-  requireConsentMove,
+  requireConsentTransition,
   type ThirdPartyProviderShown,
 } from '../../domain/open-banking/consents.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { listWith, type PageOf, type PageRequest, readPageWith } from '../driver/queries/lists.ts';
-import { type Beside, type Gathered, gather } from '../driver/queries/queries.ts';
-import { insertRow, lockIn, lookUpIn, lookUpWith, updateRow } from '../driver/queries/rows.ts';
-import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
-import { appendEvents } from '../frame/events.ts';
-import { equalTo } from '../frame/filters.ts';
-import { newId } from '../frame/ids.ts';
-import { wake } from '../frame/workflow-wakeups.ts';
-import { thirdPartyProviders } from '../third-party-providers/third-party-providers-schema.ts';
-import { openBankingConsents } from './open-banking-schema.ts';
+import { auditorOf, type Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import { appendEvents } from '../common/events.ts';
+import { equalTo } from '../common/filters.ts';
+import { newId } from '../common/ids.ts';
+import { wake } from '../common/workflow-wakeups.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { listWith, type PageOf, type PageRequest, readPageWith } from '../query/lists.ts';
+import { type BoundedCount, type Newest, type NewestPage, newestListOf } from '../query/newest-lists.ts';
+import { type Grouped, groupRows, type LeftJoin } from '../query/queries.ts';
+import { insertRow, lockIn, lookUpIn, lookUpWith, updateRow } from '../query/rows.ts';
+import { thirdPartyProviders } from '../third-party-providers/schema.ts';
+import { openBankingConsents } from './schema.ts';
 
 const audit = auditorOf('consent');
 
@@ -43,7 +44,7 @@ export interface LockedConsent {
   readonly now: Date;
 }
 
-/** A third party's request, whose redirect address is one that it has registered. */
+/** A third party's request; it has registered the redirect address. */
 export interface ConsentRequest {
   readonly thirdPartyProviderId: ThirdPartyProviderId;
   readonly content: ConsentContent;
@@ -103,14 +104,14 @@ function contentOf(row: ConsentRow): ConsentContent {
   };
 }
 
-/** A CHECK keeps such rows out. */
+/** A CHECK prevents such rows. */
 function incomplete(id: ConsentId): Error {
   return new Error(`the consent ${id} to a payment lacks a field`);
 }
 
 const LOCK = lockIn(openBankingConsents, 'update');
 
-/** Locks a consent, after users, relations, accounts and transfers: its holder asks for none of them. */
+/** Locks a consent, after users, relations, accounts and transfers: the holder of its lock takes none of theirs. */
 export async function lockConsent(tx: Transaction, id: ConsentId): Promise<LockedConsent> {
   const row = await tx.lock(LOCK, id);
   if (row === null) throw recordNotFound('consent', 'id', id);
@@ -126,24 +127,24 @@ const EVENT_TYPES: Readonly<Record<Exclude<ConsentStatus, 'awaiting-authorisatio
   expired: 'consent-expired',
 };
 
-/** The columns that a move changes beside the status. */
+/** The columns that a transition changes in addition to the status. */
 export type ConsentChanges = Partial<
   Pick<ConsentRow, 'userId' | 'accountIds' | 'approvedBy' | 'codeExpiresAt' | 'grantedAt' | 'expiresAt'>
 >;
 
 /**
- * Moves a locked consent, with its event and audit entry; a caller's illegal move is refused. The initiator is null where the
- * service itself moves the consent.
+ * Transitions a locked consent, with its event and audit entry; rejects a caller's illegal transition. The initiator is null if the
+ * service itself transitions the consent.
  */
-export async function moveConsent(
+export async function transitionConsent(
   tx: Transaction,
   { row, consent, now }: LockedConsent,
   to: keyof typeof EVENT_TYPES,
   initiator: Initiator | null,
   changes: ConsentChanges = {},
 ): Promise<ConsentRow> {
-  if (to === 'expired') requireMove('consent', CONSENT_MOVES, row.status, to);
-  else requireConsentMove(consent, to, now);
+  if (to === 'expired') requireTransition('consent', CONSENT_TRANSITIONS, row.status, to);
+  else requireConsentTransition(consent, to, now);
   const after = await updateRow(tx, openBankingConsents, row.id, {
     ...changes,
     status: to,
@@ -151,7 +152,7 @@ export async function moveConsent(
     revision: row.revision + 1n,
   });
   await appendConsentEvent(tx, EVENT_TYPES[to], after, now);
-  // Here only the workflow itself expires a consent, so it need not wake.
+  // Only the workflow itself expires a consent here, so it need not wake.
   if (to !== 'expired') await wakeConsent(tx, row.id);
   if (initiator !== null) {
     audit(tx, row.id, { initiator, action: to, before: auditedFields(row), after: auditedFields(after) });
@@ -163,24 +164,24 @@ function auditedFields({ status, userId, accountIds }: ConsentRow) {
   return { status, userId, accounts: accountIds };
 }
 
-/** The account holder refuses; the third party learns it by the redirect. */
+/** The account holder rejects; the third party is informed by the redirect. */
 export async function rejectConsent(tx: Transaction, id: ConsentId, initiator: Initiator): Promise<ConsentRow> {
   const locked = await lockConsent(tx, id);
-  requireConsentMove(locked.consent, 'rejected', locked.now);
-  requireReachable(await readThirdParty(tx, locked.row), locked.row.redirectUri, 'reject');
-  return moveConsent(tx, locked, 'rejected', initiator);
+  requireConsentTransition(locked.consent, 'rejected', locked.now);
+  requireRedirectAllowed(await readThirdParty(tx, locked.row), locked.row.redirectUri, 'reject');
+  return transitionConsent(tx, locked, 'rejected', initiator);
 }
 
 export async function revokeConsent(tx: Transaction, id: ConsentId, initiator: Initiator): Promise<ConsentRow> {
-  return moveConsent(tx, await lockConsent(tx, id), 'revoked', initiator);
+  return transitionConsent(tx, await lockConsent(tx, id), 'revoked', initiator);
 }
 
-/** Ends a consent whose time is up, and says what its workflow does next. */
+/** Ends a consent that has expired, and returns its workflow's next step. */
 export async function advanceConsent(tx: Transaction, id: ConsentId): Promise<ConsentStep> {
   const locked = await lockConsent(tx, id);
   const step = decideConsent(locked.consent, locked.now);
   if (step.do !== 'expire') return step;
-  await moveConsent(tx, locked, 'expired', null);
+  await transitionConsent(tx, locked, 'expired', null);
   return { do: 'end' };
 }
 
@@ -213,7 +214,7 @@ function gone({ thirdPartyProviderId: id }: Pick<ConsentRow, 'thirdPartyProvider
   return new Error(`the third-party provider ${id} is gone`);
 }
 
-const THIRD_PARTY_SHOWN: Beside<ThirdPartyProviderShown> = {
+const THIRD_PARTY_SHOWN: LeftJoin<ThirdPartyProviderShown> = {
   table: thirdPartyProviders,
   columns: {
     name: thirdPartyProviders.name,
@@ -230,11 +231,11 @@ const SHOWN_CONSENT = lookUpWith(openBankingConsents, THIRD_PARTY_SHOWN);
 
 /** The consent as answers show it; null if there is none. */
 export async function findShownConsent(reader: Reader, id: ConsentId) {
-  const [found] = gather(await reader.findChildren(SHOWN_CONSENT, id));
+  const [found] = groupRows(await reader.findChildren(SHOWN_CONSENT, id));
   return found === undefined ? null : shown(found);
 }
 
-function shown({ row, beside: [thirdParty] }: Gathered<ConsentRow, ThirdPartyProviderShown>) {
+function shown({ row, joined: [thirdParty] }: Grouped<ConsentRow, ThirdPartyProviderShown>) {
   if (thirdParty === undefined) throw gone(row);
   return presentConsent(consentOf(row), thirdParty);
 }
@@ -259,6 +260,25 @@ const LIST = listWith<Filter, typeof openBankingConsents, ThirdPartyProviderShow
   THIRD_PARTY_SHOWN,
   (given) => and(...equalTo([[openBankingConsents.userId, given.userId]])),
 );
+
+const NEWEST = newestListOf<Filter, typeof openBankingConsents>(openBankingConsents, (given) => ({
+  indexed: equalTo([[openBankingConsents.userId, given.userId]]),
+  others: [],
+}));
+
+/** Consents newest first, as answers show them. */
+export async function listNewestConsents(
+  reader: Reader,
+  filter: Filter,
+  page: NewestPage,
+): Promise<Newest<ReturnType<typeof presentConsent>>> {
+  const { rows, lookedTo } = await NEWEST.read(reader, filter, page);
+  return { rows: await Promise.all(rows.map((row) => showConsent(reader, row))), lookedTo };
+}
+
+export function countConsents(reader: Reader, filter: Filter, max: number): Promise<BoundedCount> {
+  return NEWEST.count(reader, filter, max);
+}
 
 /** One page of consents as answers show them, and the total. */
 export async function listConsents(

@@ -1,27 +1,27 @@
 import { asc, sql } from 'drizzle-orm';
-import { requireMove } from '../../domain/frame/moves.ts';
+import { requireTransition } from '../../domain/common/transitions.ts';
 import {
   CONSENT_CHECK_MS,
-  CONSENT_MOVES,
+  CONSENT_TRANSITIONS,
   type ConsentEventType,
   decideConsent,
   presentConsent,
 } from '../../domain/open-banking/consents.ts';
-import type { Transaction } from '../driver/client.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { lookUpIn } from '../driver/queries/rows.ts';
-import { readClock } from '../frame/clock.ts';
-import { appendEventsToEach } from '../frame/events.ts';
-import { wakeAll } from '../frame/open-work.ts';
-import { thirdPartyProviders } from '../third-party-providers/third-party-providers-schema.ts';
+import { readClock } from '../common/clock.ts';
+import { appendEventsToEach } from '../common/events.ts';
+import { wakeAll } from '../common/open-work.ts';
+import type { Transaction } from '../query/database.ts';
+import { type Given, preparedChange } from '../query/queries.ts';
+import { lookUpIn } from '../query/rows.ts';
+import { thirdPartyProviders } from '../third-party-providers/schema.ts';
 import { type ConsentRow, consentOf } from './consents.ts';
-import { openBankingConsents } from './open-banking-schema.ts';
+import { openBankingConsents } from './schema.ts';
 
-/** So few workflows end at once, by a wake-up; of more, each ends by its own timer, which is spread. */
+/** Up to this many workflows are woken at once to end; beyond that, each ends by its own timer, and the timers are spread. */
 const WOKEN_MAX = 20;
 
 // By the index of what the sweep checks, which is so much later than the deadline.
-const DUE = prepared((db, given: Given<{ limit: number; checkedAfter: string }>) =>
+const DUE = preparedChange((db, given: Given<{ limit: number; checkedAfter: string }>) =>
   db
     .select()
     .from(openBankingConsents)
@@ -37,8 +37,8 @@ const EXPIRE = `UPDATE open_banking_consents SET status = 'expired', next_check_
   WHERE id = ANY ($1::uuid[])`;
 
 /**
- * Expires a batch of consents whose time is up, the oldest first, each with its event; returns how many. It passes over
- * consents that another transaction has locked.
+ * Expires a batch of consents past their deadlines, the oldest first, each with its event; returns how many. Skips consents that
+ * another transaction has locked.
  */
 export async function expireDueConsents(tx: Transaction, limit: number): Promise<number> {
   const found = await tx.run(DUE, { limit, checkedAfter: `${CONSENT_CHECK_MS} milliseconds` });
@@ -46,7 +46,7 @@ export async function expireDueConsents(tx: Transaction, limit: number): Promise
   const now = await readClock(tx);
   const due = found.filter((row) => decideConsent(consentOf(row), now).do === 'expire');
   if (due.length === 0) return 0;
-  for (const { status } of due) requireMove('consent', CONSENT_MOVES, status, 'expired');
+  for (const { status } of due) requireTransition('consent', CONSENT_TRANSITIONS, status, 'expired');
   const ids = due.map(({ id }) => id);
   const shown = await showExpired(tx, due);
   await tx.statement(EXPIRE, [ids]);

@@ -1,22 +1,22 @@
 import { generateKeyPair, type JsonWebKey } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { SigningKeyId } from '../../domain/frame/ids.ts';
+import type { SigningKeyId } from '../../domain/common/ids.ts';
 import { type KeyPlan, planKeys } from '../../domain/open-banking/signing-keys.ts';
-import type { Database, Reader } from '../driver/client.ts';
-import { insertRow } from '../driver/queries/rows.ts';
-import { readClock } from '../frame/clock.ts';
-import { newId } from '../frame/ids.ts';
-import type { Keyring } from '../frame/keyring.ts';
-import { signingKeys } from './open-banking-schema.ts';
+import { readClock } from '../common/clock.ts';
+import { newId } from '../common/ids.ts';
+import type { Keyring } from '../common/keyring.ts';
+import type { Database, Reader } from '../query/database.ts';
+import { insertRow } from '../query/rows.ts';
+import { signingKeys } from './schema.ts';
 
-/** The keys by which this service signs, as every process sees them: they exist in Postgres alone. */
+/** The keys by which this service signs, common to all processes: they exist only in Postgres. */
 export interface SigningKey {
   readonly kid: SigningKeyId;
   /** PKCS #8 in PEM. */
   readonly privateKey: string;
 }
 
-/** The keyring's row name for an encrypted private key. */
+/** The name of the row by which the keyring encrypts a private key. */
 export function signingKeyRow(id: string): string {
   return `signing_keys.private_key ${id}`;
 }
@@ -53,7 +53,7 @@ export async function readKeySet(database: Database, keyring: Keyring): Promise<
 async function readOrMake(database: Database, keyring: Keyring) {
   const found = await readPlan(database.reader);
   if (found.plan.signing !== null) return found;
-  await keepSigningKeys(database, keyring);
+  await rotateSigningKeys(database, keyring);
   return readPlan(database.reader);
 }
 
@@ -61,8 +61,8 @@ async function readOrMake(database: Database, keyring: Keyring) {
 const LOCK = 'SELECT pg_advisory_xact_lock(7423042)';
 const DELETE = 'DELETE FROM signing_keys WHERE id = ANY ($1::uuid[])';
 
-/** Makes the key that is due, and deletes those that are over. Safe to call in any process at any time. */
-export async function keepSigningKeys(
+/** Creates the key that is due, and deletes those no longer needed. Safe to call in any process at any time. */
+export async function rotateSigningKeys(
   database: Database,
   keyring: Keyring,
 ): Promise<{ made: boolean; deleted: number }> {
@@ -71,7 +71,7 @@ export async function keepSigningKeys(
   const pair = plan.next === null ? null : await newPair();
   return database.transaction(async (tx) => {
     await tx.statement(LOCK, []);
-    // Another process may have done it meanwhile.
+    // Another process may have done it in the meantime.
     const { plan: present } = await readPlan(tx);
     const made = present.next !== null && pair !== null;
     if (present.next !== null && pair !== null) {

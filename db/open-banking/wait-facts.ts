@@ -1,6 +1,6 @@
-import type { ConsentId, OutgoingTransferId } from '../../domain/frame/ids.ts';
+import type { ConsentId, OutgoingTransferId } from '../../domain/common/ids.ts';
 import type { ThirdPartyProviderStatus } from '../../domain/third-party-providers/third-party-providers.ts';
-import type { Reader } from '../driver/client.ts';
+import type { Reader } from '../query/database.ts';
 import { type ConsentRow, findConsent } from './consents.ts';
 
 const FACTS = `
@@ -18,21 +18,21 @@ const FACTS = `
       ORDER BY created_at DESC LIMIT 1) AS token ON true
   WHERE consent.id = $1`;
 
-/** What a consent's wait depends on, beside its row. */
+/** What a consent's wait depends on, in addition to its row. */
 export interface ConsentFacts {
   readonly thirdPartyStatus: ThirdPartyProviderStatus;
-  /** Of its accounts and their clients, those that are not active, with their status. */
+  /** Those of its accounts and their clients that are not active, with their status. */
   readonly notActive: readonly string[];
-  /** Of the last access token; null if there is none, or it was deleted after its time. */
+  /** The last access token's times; null if there is none, or it was deleted after its expiry. */
   readonly tokenIssuedAt: Date | null;
   readonly tokenExpiresAt: Date | null;
   readonly tokenRevokedAt: Date | null;
-  /** The transfer that has consumed it. */
+  /** The transfer that has consumed the consent. */
   readonly paidBy: OutgoingTransferId | null;
   readonly now: Date;
 }
 
-/** A consent with what its wait depends on, for a person; null if there is no such consent. Read without locks. */
+/** A consent with the facts that its wait depends on, for a person; null if there is no such consent. Read without locks. */
 export async function readConsentFacts(
   reader: Reader,
   id: ConsentId,

@@ -1,16 +1,16 @@
 import { and, asc, eq, exists, inArray, sql } from 'drizzle-orm';
-import type { AccountId, ClientId, ConsentId, UserId } from '../../domain/frame/ids.ts';
+import type { AccountId, ClientId, ConsentId, UserId } from '../../domain/common/ids.ts';
 import { isOpenGrant } from '../../domain/open-banking/consents.ts';
-import type { Transaction } from '../driver/client.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { updateRow } from '../driver/queries/rows.ts';
-import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import { accounts } from '../frame/schema.ts';
-import { type ConsentRow, lockConsent, moveConsent } from './consents.ts';
-import { openBankingConsents } from './open-banking-schema.ts';
+import { appendAuditEntry, type Initiator } from '../common/audit-entries.ts';
+import { accounts } from '../common/schema.ts';
+import type { Transaction } from '../query/database.ts';
+import { type Given, prepared } from '../query/queries.ts';
+import { updateRow } from '../query/rows.ts';
+import { type ConsentRow, lockConsent, transitionConsent } from './consents.ts';
+import { openBankingConsents } from './schema.ts';
 
-// What happens to consents when a change elsewhere takes away what they rest on, in the transaction of that change. Each caller has
-// locked what it changes, and approvals share that lock, so no consent slips through. Several consents are locked in order of id.
+// Revokes or narrows consents when a change elsewhere removes what they depend on, in the transaction of that change. Each caller
+// has locked what it changes, and approvals share that lock, so no consent is missed. Several consents are locked in order of id.
 
 const { id: consentId, userId: givenBy, status, accountIds } = openBankingConsents;
 const IS_OPEN = inArray(status, ['awaiting-exchange', 'authorised']);
@@ -23,7 +23,7 @@ const OF_USER = prepared((db, given: Given<{ userId: UserId }>) =>
     .orderBy(asc(consentId)),
 );
 
-/** Revokes what a user that is no longer active has consented to. */
+/** Revokes the consents of a user that is no longer active. */
 export async function revokeConsentsOfUser(tx: Transaction, userId: UserId, initiator: Initiator): Promise<void> {
   await revokeEach(tx, await tx.run(OF_USER, { userId }), initiator);
 }
@@ -39,7 +39,7 @@ const OF_RELATION = prepared((db, given: Given<{ userId: UserId; clientId: Clien
     .orderBy(asc(consentId));
 });
 
-/** Revokes what a user has consented to for a client that it may no longer act for. */
+/** Revokes a user's consents for a client that it may no longer act for. */
 export async function revokeConsentsOfRelation(
   tx: Transaction,
   { userId, clientId }: { readonly userId: UserId; readonly clientId: ClientId },
@@ -51,7 +51,7 @@ export async function revokeConsentsOfRelation(
 async function revokeEach(tx: Transaction, found: readonly { id: ConsentId }[], initiator: Initiator): Promise<void> {
   for (const { id } of found) {
     const locked = await lockConsent(tx, id);
-    if (isOpenGrant(locked.consent, locked.now)) await moveConsent(tx, locked, 'revoked', initiator);
+    if (isOpenGrant(locked.consent, locked.now)) await transitionConsent(tx, locked, 'revoked', initiator);
   }
 }
 
@@ -63,7 +63,7 @@ const OF_ACCOUNT = prepared((db, given: Given<{ accountId: AccountId }>) =>
     .orderBy(asc(consentId)),
 );
 
-/** Takes a closed account out of its consents; one that has no other account is revoked. Null: the provider closed it. */
+/** Removes a closed account from its consents; revokes one that has no other account. A null initiator: the provider closed it. */
 export async function withdrawAccount(
   tx: Transaction,
   accountId: AccountId,
@@ -74,7 +74,7 @@ export async function withdrawAccount(
     const { row, consent, now } = locked;
     if (!isOpenGrant(consent, now)) continue;
     const others = (row.accountIds ?? []).filter((other) => other !== accountId);
-    if (others.length === 0) await moveConsent(tx, locked, 'revoked', initiator);
+    if (others.length === 0) await transitionConsent(tx, locked, 'revoked', initiator);
     else await keepAccounts(tx, row, others, initiator);
   }
 }

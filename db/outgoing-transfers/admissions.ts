@@ -1,16 +1,16 @@
 import { and, eq } from 'drizzle-orm';
-import type { AccountId, OutgoingTransferId } from '../../domain/frame/ids.ts';
+import type { AccountId, OutgoingTransferId } from '../../domain/common/ids.ts';
 import { availableMinor, type LockedAccount } from '../../domain/ledger/ledger.ts';
 import { decideAdmission } from '../../domain/outgoing-transfers/changes.ts';
 import { totalMinor } from '../../domain/outgoing-transfers/rows.ts';
 import type { TransferChange, TransferRules } from '../../domain/outgoing-transfers/transfer-changes.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { isListed } from '../driver/values.ts';
-import { readClock } from '../frame/clock.ts';
-import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
+import { readClock } from '../common/clock.ts';
+import { incomingTransfers, outgoingTransfers } from '../common/schema.ts';
 import { lockAccounts } from '../ledger/ledger.ts';
-import { applyUnderLocks } from '../ledger/transfer-changes.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { type Given, preparedChange } from '../query/queries.ts';
+import { isListed } from '../query/values.ts';
+import { applyUnderLocks } from '../transfers/transfer-changes.ts';
 import { situationOf } from './situations.ts';
 
 /** The largest batch of one transaction, which bounds how long it holds the account's lock. */
@@ -18,7 +18,7 @@ const ADMISSION_BATCH = 100;
 
 const DUE = 'SELECT id FROM accounts WHERE admission_due AND ($1::uuid IS NULL OR id > $1::uuid) ORDER BY id LIMIT $2';
 
-/** Accounts that were credited while transfers wait there for money, by id, from after `after`. */
+/** Accounts that were credited while transfers wait there for money, by id, after `after`. */
 export async function listAdmissionsDue(
   reader: Reader,
   limit: number,
@@ -28,8 +28,8 @@ export async function listAdmissionsDue(
   return rows.map(({ id }) => id);
 }
 
-// MATERIALIZED keeps Postgres from walking all waiting transfers by age for the LIMIT. BETWEEN makes it estimate a small range
-// and use the index of totals. Those of a scheme that is not configured come last: they take no place from the others.
+// MATERIALIZED keeps Postgres from reading all waiting transfers by age for the LIMIT. BETWEEN makes it estimate a small range
+// and use the index of totals. Those of a scheme that is not configured come last, so that they displace no others.
 const OLDEST_THAT_FIT = `
   WITH fitting AS MATERIALIZED (
     SELECT id, destination_account_id, scheme FROM outgoing_transfers
@@ -39,7 +39,7 @@ const OLDEST_THAT_FIT = `
   SELECT id, destination_account_id AS destination, scheme FROM fitting
   ORDER BY scheme IS NOT NULL AND scheme <> ALL ($3::text[]), id LIMIT $2`;
 
-const LOCK_WAITING = prepared((db, given: Given<{ ids: readonly OutgoingTransferId[] }>) =>
+const LOCK_WAITING = preparedChange((db, given: Given<{ ids: readonly OutgoingTransferId[] }>) =>
   db
     .select()
     .from(outgoingTransfers)
@@ -48,7 +48,7 @@ const LOCK_WAITING = prepared((db, given: Given<{ ids: readonly OutgoingTransfer
     .for('update'),
 );
 
-const LOCK_INCOMING = prepared((db, given: Given<{ ids: readonly OutgoingTransferId[] }>) =>
+const LOCK_INCOMING = preparedChange((db, given: Given<{ ids: readonly OutgoingTransferId[] }>) =>
   db
     .select()
     .from(incomingTransfers)
@@ -57,8 +57,8 @@ const LOCK_INCOMING = prepared((db, given: Given<{ ids: readonly OutgoingTransfe
     .for('update'),
 );
 
-// The account's lock keeps out credits, payments and new waiting transfers, so both flags are exact; without that lock they are not. An account that stays due is
-// not written again at each poll.
+// The account's lock blocks credits, payments and new waiting transfers, so both flags are exact only under it. An account that stays due is
+// not written again at every poll.
 const SETTLE_FLAGS = `
   WITH settled AS (
     SELECT id,
@@ -78,7 +78,7 @@ export interface Admission {
   readonly admitted: number;
   /** The account is still due: another waiting transfer fits its available balance, and this batch has moved some. */
   readonly more: boolean;
-  /** Transfers that fit and cannot be decided, because their scheme is no longer configured. They keep the account due. */
+  /** Transfers that fit but cannot be decided, because their scheme is no longer configured. They keep the account due. */
   readonly skipped: readonly SkippedTransfer[];
 }
 
@@ -87,7 +87,7 @@ export interface SkippedTransfer {
   readonly scheme: string;
 }
 
-interface Fitting {
+interface FittingTransfer {
   readonly id: OutgoingTransferId;
   readonly destination: AccountId | null;
   readonly scheme: string | null;
@@ -104,10 +104,10 @@ export async function admitWaitingTransfers(
   batchSize = ADMISSION_BATCH,
 ): Promise<Admission> {
   const { schemes } = rules;
-  const found = await tx.statement<Fitting>(OLDEST_THAT_FIT, [accountId, batchSize, schemes.codes]);
+  const found = await tx.statement<FittingTransfer>(OLDEST_THAT_FIT, [accountId, batchSize, schemes.codes]);
   const skipped = found.flatMap(({ id, scheme }) => (scheme === null || schemes.knows(scheme) ? [] : { id, scheme }));
   const fitting = found.filter(({ scheme }) => scheme === null || schemes.knows(scheme));
-  // Lock all accounts at once, in order. Balances may change until then, so each transfer is compared again.
+  // Locks all accounts at once, in order. Balances may change until then, so each transfer is compared again.
   const destinations = fitting.flatMap(({ destination }) => destination ?? []);
   const accounts = new Map(await lockAccounts(tx, [accountId, ...destinations]));
   const ids = fitting.map(({ id }) => id);
@@ -131,7 +131,7 @@ export async function admitWaitingTransfers(
   }
   applyUnderLocks(tx, changes);
   const [account] = await tx.statement<{ more: boolean }>(SETTLE_FLAGS, [accountId]);
-  // Without a change the next poll is soon enough: what is left may be what this batch has skipped.
+  // Without a change, waiting for the next poll is enough: what is left may be what this batch has skipped.
   const hasMoved = changes.some((change) => change !== null);
   return { admitted, more: hasMoved && account?.more === true, skipped };
 }

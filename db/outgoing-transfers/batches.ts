@@ -1,10 +1,10 @@
-import type { AccountId, BeneficiaryBankAccountId, ClientId, MachineUserId } from '../../domain/frame/ids.ts';
+import type { AccountId, BeneficiaryBankAccountId, ClientId, MachineUserId } from '../../domain/common/ids.ts';
 import type { LockedAccount } from '../../domain/ledger/ledger.ts';
-import { sendWithCommit, type Transaction } from '../driver/client.ts';
-import { LISTED_IDS } from '../driver/values.ts';
-import { readClock } from '../frame/clock.ts';
+import { readClock } from '../common/clock.ts';
 import { lockAccounts } from '../ledger/ledger.ts';
-import { type DrawNumber, drawFreeNumbers } from '../ledger/transaction-numbers.ts';
+import { sendWithCommit, type Transaction } from '../query/database.ts';
+import { LISTED_IDS } from '../query/values.ts';
+import { type DrawNumber, drawFreeNumbers } from '../transfers/transaction-numbers.ts';
 import { type BankAccountText, type DestinationBankAccount, destinationOf } from './transfer-facts.ts';
 
 /** The keys of a batch's items: their references, in a space of their own for each machine user. */
@@ -23,7 +23,7 @@ export interface ItemAnswer extends ItemKey {
 
 /** The facts of a batch, with its keys claimed and its accounts locked; unknown ids are absent. */
 export interface OpenedBatch {
-  /** The references that were free, and are this transaction's now. */
+  /** The references that were free and now belong to this transaction. */
   readonly claimed: ReadonlySet<string>;
   readonly answered: ReadonlyMap<string, ItemAnswer>;
   readonly accounts: ReadonlyMap<AccountId, LockedAccount>;
@@ -91,17 +91,17 @@ export async function openBatch(
   };
 }
 
-/** Stores the answers to created items, and gives the keys of refused ones back. The commit confirms both. */
+/** Stores the answers to created items, and releases the keys of rejected ones. The commit confirms both. */
 export function closeBatch(
   tx: Transaction,
   machineUserId: MachineUserId,
   created: readonly Pick<ItemAnswer, 'reference' | 'body'>[],
-  refused: readonly string[],
+  rejected: readonly string[],
 ): void {
   if (created.length > 0) {
     const references = created.map(({ reference }) => reference);
     const bodies = created.map(({ body }) => body);
     sendWithCommit(tx.statement(STORE, [machineUserId, PATH, references, bodies]));
   }
-  if (refused.length > 0) sendWithCommit(tx.statement(RELEASE, [machineUserId, PATH, refused]));
+  if (rejected.length > 0) sendWithCommit(tx.statement(RELEASE, [machineUserId, PATH, rejected]));
 }

@@ -1,4 +1,4 @@
-import type { AccountId, BeneficiaryBankAccountId } from '../../domain/frame/ids.ts';
+import type { AccountId, BeneficiaryBankAccountId } from '../../domain/common/ids.ts';
 import { openInternalIncoming } from '../../domain/incoming-transfers/changes.ts';
 import type { ClaimedKey } from '../../domain/ledger/changes.ts';
 import type { LockedAccount } from '../../domain/ledger/ledger.ts';
@@ -13,12 +13,12 @@ import type {
   TransferRules,
   TransferSituation,
 } from '../../domain/outgoing-transfers/transfer-changes.ts';
-import type { Database, Transaction } from '../driver/client.ts';
-import { batchedPerDatabase } from '../driver/sharing/batcher.ts';
-import type { IdempotencyScope } from '../frame/idempotency-keys.ts';
+import { batchedPerDatabase } from '../batching/batcher.ts';
+import type { IdempotencyScope } from '../common/idempotency-keys.ts';
 import { ACCOUNT_FIELDS, accountOf, type PerhapsAccount } from '../ledger/ledger.ts';
-import { type DrawNumber, drawTransactionNumber } from '../ledger/transaction-numbers.ts';
-import { applyTogether, applyUnderLocks } from '../ledger/transfer-changes.ts';
+import type { Database, Transaction } from '../query/database.ts';
+import { type DrawNumber, drawTransactionNumber } from '../transfers/transaction-numbers.ts';
+import { applyUnderLocks, applyWithoutLocks } from '../transfers/transfer-changes.ts';
 import { type BankAccountText, destinationOf, type TransferFacts } from './transfer-facts.ts';
 
 /** The receiver's side of a new internal transfer. */
@@ -122,7 +122,7 @@ const READ = `
     ) AS kept ON true
     LEFT JOIN LATERAL (
       SELECT ${ACCOUNT_FIELDS}
-      FROM accounts a LEFT JOIN clients c ON c.id = a.client_id WHERE a.id = request.source_id LIMIT 1
+      FROM payment_accounts a WHERE a.id = request.source_id LIMIT 1
     ) AS account ON true
     LEFT JOIN LATERAL (
       SELECT shown FROM destination_bank_accounts WHERE id = request.bank_account_id LIMIT 1
@@ -131,7 +131,7 @@ const READ = `
 
 /** The facts for validating a request, as of now; null if its key is taken. */
 export async function readTransferFacts(database: Database, request: Request): Promise<TransferFacts | null> {
-  const row = await readTogether(database, request);
+  const row = await readBatched(database, request);
   if (row.isKeyTaken) return null;
   const account = accountOf(row);
   return {
@@ -141,7 +141,7 @@ export async function readTransferFacts(database: Database, request: Request): P
   };
 }
 
-const readTogether = batchedPerDatabase<Request, FactsRow>((database, requests) =>
+const readBatched = batchedPerDatabase<Request, FactsRow>((database, requests) =>
   database.statement<FactsRow>(READ, [
     requests.map(({ scope }) => scope?.machineUserId ?? null),
     requests.map(({ scope }) => scope?.path ?? null),
@@ -166,5 +166,5 @@ export async function createWithoutLocks(
   const { waitingFor, status } = change.outgoing?.after ?? {};
   // A transfer that waits for money must mark its account under the account's lock, so that the next credit sees it.
   if (waitingFor === 'balance' || status === 'failed') return false;
-  return (await applyTogether(database, change, { key })).outcome === 'applied';
+  return (await applyWithoutLocks(database, change, { key })).outcome === 'applied';
 }

@@ -1,41 +1,42 @@
-import { refusal } from '../../domain/frame/errors.ts';
-import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
-import { formatDateTime, formatDateTimeMs } from '../../domain/frame/time/dates.ts';
-import type { LookedUpPayment, ReportOutcome } from '../../domain/outgoing-transfers/changes.ts';
+import { rejection } from '../../domain/common/errors.ts';
+import type { OutgoingTransferId } from '../../domain/common/ids.ts';
+import { formatDateTime, formatDateTimeMs } from '../../domain/common/time/dates.ts';
 import { decideLookedUpReturns, decideLookUpRequest } from '../../domain/outgoing-transfers/look-ups.ts';
 import {
-  decideEndAgain,
   decideFailure,
   decideNextWindow,
+  decideRepeatedEnd,
   decideRetry,
 } from '../../domain/outgoing-transfers/operator-commands.ts';
-import { isFinalOutgoingTransferStatus } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
+import type { LookedUpPayment, ReportOutcome } from '../../domain/outgoing-transfers/reports.ts';
 import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
+import { isFinalOutgoingTransferStatus } from '../../domain/outgoing-transfers/statuses.ts';
 import type {
   TransferChange,
   TransferRules,
   TransferSituation,
 } from '../../domain/outgoing-transfers/transfer-changes.ts';
-import type { Transaction } from '../driver/client.ts';
-import { type AuditedFields, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import { applyUnderLocks } from '../ledger/transfer-changes.ts';
+import { findBankRestore, isCaughtUp } from '../bank-files/restores.ts';
+import { type AuditedFields, appendAuditEntry, type Initiator } from '../common/audit-entries.ts';
 import { readClosure } from '../providers/submissions.ts';
+import type { Transaction } from '../query/database.ts';
+import { applyUnderLocks } from '../transfers/transfer-changes.ts';
 import { drawName, recordContradiction } from './outgoing-transfers.ts';
 import { lockSituation } from './situations.ts';
 
 /** The transfer after an operator's command, and whether the command changed it: a repeated one does not. */
-export interface Commanded {
+export interface CommandResult {
   readonly transfer: OutgoingTransfer;
   readonly changed: boolean;
 }
 
-/** Submits a payment again that its provider, just looked up, does not know. */
+/** Submits a payment again after a look-up has just found it unknown to its provider. */
 export async function retrySubmission(
   tx: Transaction,
   id: OutgoingTransferId,
   rules: TransferRules,
   initiator: Initiator,
-): Promise<Commanded> {
+): Promise<CommandResult> {
   const situation = await lockSituation(tx, id, rules);
   return applyCommand(tx, situation, decideRetry(situation), { action: 'submitted-again', initiator });
 }
@@ -46,18 +47,18 @@ export async function requestLookUp(
   id: OutgoingTransferId,
   rules: TransferRules,
   initiator: Initiator,
-): Promise<Commanded> {
+): Promise<CommandResult> {
   const situation = await lockSituation(tx, id, rules);
   return applyCommand(tx, situation, decideLookUpRequest(situation), { action: 'look-up-requested', initiator });
 }
 
-/** Books what the provider of a completed payment, asked by an operator, says has come back. Nothing else of it changes. */
+/** Books the returns of a completed payment that its provider reports to an operator's look-up. Nothing else changes. */
 export async function bookLookedUpReturns(
   tx: Transaction,
   { id, found }: { readonly id: OutgoingTransferId; readonly found: LookedUpPayment },
   rules: TransferRules,
   initiator: Initiator,
-): Promise<Commanded & { readonly outcome: ReportOutcome }> {
+): Promise<CommandResult & { readonly outcome: ReportOutcome }> {
   const situation = await lockSituation(tx, id, rules);
   const { transfer, now } = situation;
   const { changes, outcome } = decideLookedUpReturns(situation, found, () => drawName(now));
@@ -66,7 +67,7 @@ export async function bookLookedUpReturns(
   if (after === undefined) return { transfer, changed: false, outcome };
   const entry = { resource: 'outgoing-transfer', resourceId: id, action: 'returns-booked', initiator } as const;
   appendAuditEntry(tx, { ...entry, before: returnFields(transfer), after: returnFields(after) });
-  // One after the other: a list of changes touches each transfer once.
+  // In separate calls: a list of changes touches each transfer once.
   for (const change of changes) applyUnderLocks(tx, [change]);
   return { transfer: after, changed: true, outcome };
 }
@@ -85,13 +86,18 @@ export async function failOutgoingTransfer(
   { id, reason }: { readonly id: OutgoingTransferId; readonly reason: string },
   rules: TransferRules,
   initiator: Initiator,
-): Promise<Commanded> {
+): Promise<CommandResult> {
   const situation = await lockSituation(tx, id, rules);
   const change = decideFailure(situation, reason);
-  // A restored row may say less than its provider knows.
-  if (change !== null && situation.transfer.scope === 'external' && (await isRestoreUnderWay(tx))) {
+  // A restored row may be older than what its provider knows.
+  const { scope, provider } = situation.transfer;
+  if (
+    change !== null &&
+    scope === 'external' &&
+    ((await isRestoreUnderWay(tx)) || (await isBankBehind(tx, provider)))
+  ) {
     const message = `Outgoing transfer ${id} cannot be failed: after-restore has not ended, and the provider may have paid it.`;
-    throw refusal('common.state.illegal_transition', ['outgoingTransfer', 'status', 'failed'], message);
+    throw rejection('common.state.illegal_transition', ['outgoingTransfer', 'status', 'failed'], message);
   }
   return applyCommand(tx, situation, change, { action: 'failed', initiator });
 }
@@ -100,22 +106,28 @@ async function isRestoreUnderWay(tx: Transaction): Promise<boolean> {
   return ((await readClosure(tx))?.restoreBeganAt ?? null) !== null;
 }
 
+/** Its files since the restore are still to be read. */
+async function isBankBehind(tx: Transaction, provider: string): Promise<boolean> {
+  const restore = await findBankRestore(tx, provider);
+  return restore !== null && !isCaughtUp(restore);
+}
+
 const ENDED_BEFORE = 'It had ended before the database was restored.';
 
 /**
- * Ends a transfer again whose end the restore of the instant `since` has lost. Only for `after-restore`, which has just seen that its
- * provider does not know it or has refused it; `neverPaid` as in `decideEndAgain`.
+ * Ends a transfer again after the restore of the instant `since` has lost its end. Only for `after-restore`, which has just checked that
+ * its provider does not know it or has rejected it; `neverPaid` as in `decideRepeatedEnd`.
  */
 export async function endAfterRestore(
   tx: Transaction,
   { id, since, neverPaid }: { readonly id: OutgoingTransferId; readonly since: Date; readonly neverPaid: boolean },
   rules: TransferRules,
   initiator: Initiator,
-): Promise<Commanded> {
+): Promise<CommandResult> {
   const situation = await lockSituation(tx, id, rules);
   const { transfer } = situation;
   if (isFinalOutgoingTransferStatus(transfer.status)) return { transfer, changed: false };
-  const change = decideEndAgain(situation, ENDED_BEFORE, neverPaid);
+  const change = decideRepeatedEnd(situation, ENDED_BEFORE, neverPaid);
   const noted = { since: since.toISOString() };
   return applyCommand(tx, situation, change, { action: 'ended-after-restore', initiator, noted });
 }
@@ -126,7 +138,7 @@ export async function moveToNextWindow(
   id: OutgoingTransferId,
   rules: TransferRules,
   initiator: Initiator,
-): Promise<Commanded> {
+): Promise<CommandResult> {
   const situation = await lockSituation(tx, id, rules);
   return applyCommand(tx, situation, decideNextWindow(situation), { action: 'postponed', initiator });
 }
@@ -136,7 +148,7 @@ function applyCommand(
   { transfer }: TransferSituation,
   change: TransferChange | null,
   given: { readonly action: string; readonly initiator: Initiator; readonly noted?: AuditedFields },
-): Commanded {
+): CommandResult {
   const after = change?.outgoing?.after;
   if (after === undefined) return { transfer, changed: false };
   const { action, initiator, noted } = given;
@@ -155,7 +167,7 @@ function auditedFields(transfer: OutgoingTransfer): AuditedFields {
     rollCount,
     cutOffDateTime: transfer.cutOffAt === null ? null : formatDateTime(transfer.cutOffAt),
     submissionAttempt,
-    // With milliseconds, so that a look-up that is only a little earlier differs.
+    // With milliseconds, so that even a slightly earlier look-up differs.
     nextLookUpDateTime: transfer.nextLookUpAt === null ? null : formatDateTimeMs(transfer.nextLookUpAt),
   };
 }

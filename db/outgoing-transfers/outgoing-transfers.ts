@@ -1,36 +1,28 @@
-import { and, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
-import { awaitsJudgement } from '../../domain/compliance/checks.ts';
-import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { and, eq, isNull, sql } from 'drizzle-orm';
+import type { OutgoingTransferId } from '../../domain/common/ids.ts';
+import { awaitsScreening } from '../../domain/compliance/checks.ts';
 import type { IncomingTransferName } from '../../domain/incoming-transfers/changes.ts';
 import {
   decideAdoption,
   decideAdvance,
-  decideAuthorization,
   decideCallback,
-  decideCancellation,
-  decidePluginReport,
   decideSubmission,
-  type LookedUpPayment,
-  type ReportOutcome,
 } from '../../domain/outgoing-transfers/changes.ts';
 import { decideLookUp, type LookUpAnswer } from '../../domain/outgoing-transfers/look-ups.ts';
-import type { OutgoingTransferStep } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
-import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
+import type { LookedUpPayment, PaymentReport, ReportOutcome } from '../../domain/outgoing-transfers/reports.ts';
 import { type RequirementRules, ruleFor } from '../../domain/outgoing-transfers/requirement-rules.ts';
 import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
-import type { TransferChange, TransferRules } from '../../domain/outgoing-transfers/transfer-changes.ts';
-import type { Database, Reader, Transaction } from '../driver/client.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { childrenIn } from '../driver/queries/rows.ts';
-import { isListed } from '../driver/values.ts';
-import { type AuditedFields, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import { newId } from '../frame/ids.ts';
-import { outgoingTransfers } from '../frame/schema.ts';
-import { drawTransactionNumber } from '../ledger/transaction-numbers.ts';
-import { applyTogether, applyUnderLocks } from '../ledger/transfer-changes.ts';
-import { openBankingConsents } from '../open-banking/open-banking-schema.ts';
+import type { OutgoingTransferStep } from '../../domain/outgoing-transfers/statuses.ts';
+import type { TransferRules } from '../../domain/outgoing-transfers/transfer-changes.ts';
+import { newId } from '../common/ids.ts';
+import { outgoingTransfers } from '../common/schema.ts';
+import type { Database, Reader, Transaction } from '../query/database.ts';
+import { type Given, prepared } from '../query/queries.ts';
+import { isListed } from '../query/values.ts';
 import { recordDifference } from '../reconciliation/statements.ts';
-import { lockSituation, situationOf } from './situations.ts';
+import { drawTransactionNumber } from '../transfers/transaction-numbers.ts';
+import { applyUnderLocks, applyWithoutLocks } from '../transfers/transfer-changes.ts';
+import { DATED_TRANSFERS, lockSituation, situationOf } from './situations.ts';
 
 const DUE_SUBMISSION = prepared((db, given: Given<{ ids: readonly string[] }>) => {
   const { id, submissionStatus, waitingFor, nextLookUpAt, nextCheckAt, ...transfer } = outgoingTransfers;
@@ -51,7 +43,7 @@ const DUE_SUBMISSION = prepared((db, given: Given<{ ids: readonly string[] }>) =
 });
 
 /**
- * The submission attempt that the row says is due; null if none is. `advanceOutgoingTransfer` would give the same answer
+ * The submission attempt that is due according to the row; null if none is. `advanceOutgoingTransfer` would return the same
  * without changing anything, but takes locks. Shortly before the row's next check this returns null anyway, because only
  * `advanceOutgoingTransfer` postpones the check.
  */
@@ -60,8 +52,8 @@ export async function findDueSubmission(reader: Reader, id: OutgoingTransferId):
   return due?.attempt ?? null;
 }
 
-function nameOfReturn({ word }: PaymentReport, now: Date): IncomingTransferName | null {
-  return word === 'returned' ? drawName(now) : null;
+export function nameOfReturn({ outcome }: PaymentReport, now: Date): IncomingTransferName | null {
+  return outcome === 'returned' ? drawName(now) : null;
 }
 
 export function drawName(now: Date): IncomingTransferName {
@@ -78,7 +70,7 @@ export async function advanceOutgoingTransfer(
   const { change, step } = decideAdvance(situation);
   applyUnderLocks(tx, [change]);
   const transfer = change?.outgoing?.after ?? situation.transfer;
-  return awaitsJudgement(transfer, ruleFor(rules.compliance.outgoing, transfer.currency)) ? { do: 'review' } : step;
+  return awaitsScreening(transfer, ruleFor(rules.compliance.outgoing, transfer.currency)) ? { do: 'review' } : step;
 }
 
 /** Records a submission's outcome, once per attempt; a late or repeated call only returns the next step. */
@@ -95,33 +87,26 @@ export async function recordSubmission(
   return step;
 }
 
-const FIND = prepared((db, given: Given<{ ids: readonly string[] }>) =>
-  db
-    .select({ ...getTableColumns(outgoingTransfers), now: sql<Date>`service_now()` })
-    .from(outgoingTransfers)
-    .where(isListed(outgoingTransfers.id, given.ids)),
-);
-
 /**
  * A faster `recordSubmission` for the usual outcomes, released and completed. Decides from a read without locks, and applies
  * the change in a shared statement if the transfer still has its revision. Null: nothing was done, and the outcome must be
  * recorded under locks.
  */
-export async function recordTakenSubmission(
+export async function recordAcceptedSubmission(
   database: Database,
   id: OutgoingTransferId,
   attempt: number,
   report: PaymentReport,
   rules: TransferRules,
 ): Promise<OutgoingTransferStep | null> {
-  if (report.word !== 'released' && report.word !== 'completed') return null;
-  const found = await database.reader.find(FIND, id);
+  if (report.outcome !== 'released' && report.outcome !== 'completed') return null;
+  const found = await database.reader.find(DATED_TRANSFERS, id);
   if (found?.status !== 'processing' || found.scope !== 'external') return null;
   const situation = situationOf(found, null, new Map(), found.now, rules);
   const { change, step } = decideSubmission(situation, attempt, report, null);
-  // Without a posting there is no release to record: the answer is already known or belongs to another attempt.
+  // Without a posting there is no release to record: the answer is already known, or for a different attempt.
   if (change === null || change.postings.length === 0) return null;
-  return (await applyTogether(database, change)).outcome === 'applied' ? step : null;
+  return (await applyWithoutLocks(database, change)).outcome === 'applied' ? step : null;
 }
 
 /** Records a look-up, once per count. A payment of another amount or currency becomes a reconciliation break. */
@@ -135,12 +120,12 @@ export async function recordLookUp(
   const situation = await lockSituation(tx, id, rules);
   const { changes, step, outcome } = decideLookUp(situation, count, answer, () => drawName(situation.now));
   if (outcome === 'break') await recordContradiction(tx, situation.transfer);
-  // One after the other: a list of changes touches each transfer once.
+  // In separate calls: a list of changes touches each transfer once.
   for (const change of changes) applyUnderLocks(tx, [change]);
   return step;
 }
 
-/** A look-up says something else of the payment than is booked: a reconciliation break, which the frequent comparison knows too. */
+/** A look-up contradicts what is booked for the payment: a reconciliation break, which the frequent comparison also finds. */
 export async function recordContradiction(tx: Transaction, transfer: OutgoingTransfer): Promise<void> {
   const { id, provider, currency } = transfer;
   await recordDifference(tx, { provider, currency }, { direction: 'out', reference: id }, 'statement-amount-differs');
@@ -153,8 +138,8 @@ export interface PaymentNotification {
 }
 
 /**
- * Applies a provider's callback, whether or not a workflow is running, and wakes the workflow if the transfer moved. A
- * payment of another provider or amount is a reconciliation break: nothing moves.
+ * Applies a provider's callback, whether or not a workflow is running, and wakes the workflow if the transfer changed. A
+ * payment of another provider or amount is a reconciliation break: nothing changes.
  */
 export async function applyPaymentReport(
   tx: Transaction,
@@ -179,75 +164,4 @@ export async function adoptPayment(
   const { changes, outcome } = decideAdoption(situation, provider, found, () => drawName(situation.now));
   for (const change of changes) applyUnderLocks(tx, [change]);
   return outcome;
-}
-
-/** Applies the report of a plug-in account's caller about its payment; throws if it contradicts the row. Returns the transfer. */
-export async function reportPluginPayment(
-  tx: Transaction,
-  id: OutgoingTransferId,
-  report: PaymentReport,
-  initiator: Initiator,
-  rules: TransferRules,
-): Promise<OutgoingTransfer> {
-  const situation = await lockSituation(tx, id, rules);
-  const change = decidePluginReport(situation, report, nameOfReturn(report, situation.now));
-  applyAudited(tx, change, 'reported', initiator);
-  return change?.outgoing?.after ?? situation.transfer;
-}
-
-/** Cancels a pending transfer and returns it; from `processing` on this is an illegal transition. */
-export async function cancelOutgoingTransfer(
-  tx: Transaction,
-  id: OutgoingTransferId,
-  initiator: Initiator,
-  rules: TransferRules,
-): Promise<OutgoingTransfer> {
-  const situation = await lockSituation(tx, id, rules);
-  const change = decideCancellation(situation);
-  applyAudited(tx, change, 'cancelled', initiator);
-  return change?.outgoing?.after ?? situation.transfer;
-}
-
-// A consent to a payment is approved before the payment is there, so this never changes.
-const CONSENTS = childrenIn(
-  openBankingConsents,
-  openBankingConsents.outgoingTransferId,
-  ({ outgoingTransferId }) => outgoingTransferId ?? '',
-);
-
-/**
- * Authorizes a pending transfer. Its makers (domain/outgoing-transfers/requests/makers.ts) may not. Returns the transfer as authorized, which is still
- * pending (specification 3): where it goes from there, in the same transaction, are moves of their own.
- */
-export async function authorizeOutgoingTransfer(
-  tx: Transaction,
-  id: OutgoingTransferId,
-  initiator: Initiator,
-  rules: TransferRules,
-): Promise<OutgoingTransfer> {
-  const situation = await lockSituation(tx, id, rules);
-  const consents = await tx.findChildren(CONSENTS, id);
-  const others = consents.flatMap(({ approvedBy }) => approvedBy ?? []);
-  applyAudited(tx, decideAuthorization(situation, initiator.actor, others), 'authorized', initiator);
-  return { ...situation.transfer, authorizationStatus: 'fulfilled' };
-}
-
-/** Applies a requested change and its audit entry. */
-function applyAudited(tx: Transaction, change: TransferChange | null, action: string, initiator: Initiator): void {
-  if (change === null || change.outgoing === null) return;
-  const { before, after } = change.outgoing;
-  const entry = { resource: 'outgoing-transfer', resourceId: after.id, action, initiator } as const;
-  appendAuditEntry(tx, {
-    ...entry,
-    ...(before === null ? {} : { before: auditedFields(before) }),
-    after: auditedFields(after),
-  });
-  applyUnderLocks(tx, [change]);
-}
-
-function auditedFields(transfer: OutgoingTransfer): AuditedFields {
-  const { status, failureCode: statusReasonCode, authorizationStatus, returned, incomingTransferId } = transfer;
-  const { serviceProviderId, serviceProviderReference } = transfer;
-  const provider = { serviceProviderId, serviceProviderReference };
-  return { status, statusReasonCode, authorizationStatus, returned, incomingTransferId, ...provider };
 }

@@ -1,14 +1,14 @@
 import { eq, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { IncomingTransferId, OutgoingTransferId } from '../../domain/frame/ids.ts';
-import { paymentReferenceOf } from '../../domain/frame/payment-references.ts';
-import type { Reader } from '../driver/client.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { lookUpIn } from '../driver/queries/rows.ts';
-import { isListed } from '../driver/values.ts';
-import { accounts, incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { IncomingTransferId, OutgoingTransferId } from '../../domain/common/ids.ts';
+import { paymentReferenceOf } from '../../domain/common/payment-references.ts';
+import { accounts, incomingTransfers, outgoingTransfers } from '../common/schema.ts';
 import { SUBMISSIONS_CLOSED } from '../providers/submissions.ts';
+import type { Reader } from '../query/database.ts';
+import { type Given, prepared } from '../query/queries.ts';
+import { lookUpIn } from '../query/rows.ts';
+import { isListed } from '../query/values.ts';
 
 const SUBMISSION = prepared((db, given: Given<{ ids: readonly string[] }>) => {
   const debited = alias(accounts, 'debited');
@@ -32,26 +32,36 @@ const SUBMISSION = prepared((db, given: Given<{ ids: readonly string[] }>) => {
       iban: debited.iban,
       accountNumber: debited.accountNumber,
       routingCodes: debited.routingCodes,
+      returnCode: transfer.returnCode,
+      returnedId: incomingTransfers.serviceProviderId,
+      payerAccount: incomingTransfers.senderAccount,
       areSubmissionsClosed: sql<boolean>`${sql.raw(SUBMISSIONS_CLOSED)}`,
     })
     .from(outgoingTransfers)
     .innerJoin(accounts, eq(accounts.id, transfer.accountId))
     .innerJoin(debited, eq(debited.id, sql`coalesce(${accounts.mainAccountId}, ${accounts.id})`))
+    .leftJoin(incomingTransfers, eq(incomingTransfers.id, transfer.returnOf))
     .where(isListed(id, given.ids));
 });
+
+/** What messages between banks say where a name must be and none is known. */
+const NO_NAME = 'NOTPROVIDED';
 
 /**
  * The payment to submit, or null unless exactly this attempt is due: the money is reserved, and no answer to the attempt is
  * recorded. Providers do not know sub-accounts, so a sub-account pays from its main account. The beneficiary is the one
- * stored with the transfer, whatever has changed since.
+ * stored with the transfer, whatever has changed since; of the payer of a return it may hold no account.
  */
 export async function readDueSubmission(reader: Reader, id: OutgoingTransferId, attempt: number) {
   const found = await reader.find(SUBMISSION, id);
   if (found === null || !found.isDue || found.attempt !== attempt) return null;
-  const { scheme, beneficiary } = found;
-  const creditor = beneficiary?.account ?? null;
-  if (scheme === null || beneficiary === null || creditor === null) {
+  const { scheme, beneficiary, returnCode, returnedId, payerAccount } = found;
+  const creditor = beneficiary?.account ?? payerAccount;
+  if (scheme === null || (returnCode === null && (beneficiary === null || creditor === null))) {
     throw new Error(`outgoing transfer ${id} is not to be submitted: it has no scheme or no beneficiary`);
+  }
+  if (returnCode !== null && returnedId === null) {
+    throw new Error(`outgoing transfer ${id} is not to be submitted: what it returns came from no provider`);
   }
   return {
     provider: found.provider,
@@ -71,14 +81,16 @@ export async function readDueSubmission(reader: Reader, id: OutgoingTransferId, 
         routingCodes: found.routingCodes ?? {},
       },
       creditor: {
-        name: creditor.accountHolderName ?? beneficiary.fullName,
-        country: creditor.country,
-        iban: creditor.iban,
-        accountNumber: creditor.accountNumber,
-        routingCodes: creditor.routingCodes ?? {},
+        name: creditor?.accountHolderName ?? beneficiary?.fullName ?? NO_NAME,
+        country: creditor?.country ?? null,
+        iban: creditor?.iban ?? null,
+        accountNumber: creditor?.accountNumber ?? null,
+        routingCodes: creditor?.routingCodes ?? {},
       },
       remittanceText: found.description ?? found.transactionNumber,
       attributes: textAttributes(found.schemeAttributes),
+      returnOf:
+        returnCode === null || returnedId === null ? undefined : { serviceProviderId: returnedId, code: returnCode },
     },
   };
 }

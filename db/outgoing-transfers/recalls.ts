@@ -1,48 +1,21 @@
-import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
+import type { OutgoingTransferId } from '../../domain/common/ids.ts';
 import {
-  decideRecall,
   decideRecallAnswer,
-  decideRecallRefusal,
+  decideRecallRejection,
 } from '../../domain/outgoing-transfers/outcomes/recall-decisions.ts';
 import type { RecallReport } from '../../domain/outgoing-transfers/outcomes/recalls.ts';
-import type { OutgoingTransferStep } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
+import type { OutgoingTransferStep } from '../../domain/outgoing-transfers/statuses.ts';
 import type { TransferRules } from '../../domain/outgoing-transfers/transfer-changes.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { lookUpIn } from '../driver/queries/rows.ts';
-import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import { outgoingTransfers } from '../frame/schema.ts';
-import { applyUnderLocks } from '../ledger/transfer-changes.ts';
+import { outgoingTransfers } from '../common/schema.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { lookUpIn } from '../query/rows.ts';
+import { applyUnderLocks } from '../transfers/transfer-changes.ts';
 import type { PaymentNotification } from './outgoing-transfers.ts';
 import { lockSituation } from './situations.ts';
 
-/**
- * Asks for a released payment back; its workflow does the asking. Throws unless the transfer can be recalled. `isOffered`: whether the
- * provider of a transfer takes recalls.
- */
-export async function recallOutgoingTransfer(
-  tx: Transaction,
-  id: OutgoingTransferId,
-  rules: TransferRules,
-  { initiator, isOffered }: { readonly initiator: Initiator; readonly isOffered: (provider: string) => boolean },
-): Promise<void> {
-  const situation = await lockSituation(tx, id, rules);
-  const { transfer } = situation;
-  const change = decideRecall(situation, isOffered(transfer.provider));
-  const { recallNumber, recallStatus } = change.outgoing?.after ?? transfer;
-  appendAuditEntry(tx, {
-    initiator,
-    resource: 'outgoing-transfer',
-    resourceId: id,
-    action: 'recalled',
-    before: { recallNumber: transfer.recallNumber, recallStatus: transfer.recallStatus },
-    after: { recallNumber, recallStatus },
-  });
-  applyUnderLocks(tx, [change]);
-}
-
 const TRANSFER = lookUpIn(outgoingTransfers);
 
-/** The provider to ask for exactly this recall; null unless the row still wants it asked. */
+/** The provider to ask for exactly this recall; null unless the row still has it due. */
 export async function readDueRecall(reader: Reader, id: OutgoingTransferId, number: number): Promise<string | null> {
   const found = await reader.find(TRANSFER, id);
   return found !== null && found.recallStatus === 'due' && found.recallNumber === number ? found.provider : null;
@@ -60,8 +33,8 @@ export async function recordRecallAnswer(
   return step;
 }
 
-/** Applies a refusal that the provider reports by callback. */
-export async function applyRecallRefusal(
+/** Applies a rejection that the provider reports by callback. */
+export async function applyRecallRejection(
   tx: Transaction,
   { id, provider }: PaymentNotification,
   number: number,
@@ -70,7 +43,7 @@ export async function applyRecallRefusal(
   const situation = await lockSituation(tx, id, rules);
   const { scope, ...transfer } = situation.transfer;
   if (scope !== 'external' || transfer.provider !== provider || number > transfer.recallNumber) return 'break';
-  const change = decideRecallRefusal(situation, number);
+  const change = decideRecallRejection(situation, number);
   applyUnderLocks(tx, [change]);
   return change === null ? 'no-effect' : 'applied';
 }

@@ -1,14 +1,14 @@
-import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
-import { formatDateTime, type LocalDate } from '../../domain/frame/time/dates.ts';
+import type { OutgoingTransferId } from '../../domain/common/ids.ts';
+import { formatDateTime, type LocalDate } from '../../domain/common/time/dates.ts';
 import { decideReschedule } from '../../domain/outgoing-transfers/changes.ts';
 import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import type { TransferRules } from '../../domain/outgoing-transfers/transfer-changes.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { type AuditedFields, appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import { applyUnderLocks } from '../ledger/transfer-changes.ts';
+import { type AuditedFields, appendAuditEntry, type Initiator } from '../common/audit-entries.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { applyUnderLocks } from '../transfers/transfer-changes.ts';
 import { lockSituation } from './situations.ts';
 
-/** A date and a cut-off for which external transfers wait. */
+/** A date and a cut-off that external transfers wait for. */
 export interface AwaitedSchedule {
   readonly scheme: string;
   readonly currency: string;
@@ -17,8 +17,8 @@ export interface AwaitedSchedule {
   readonly cutOffAt: Date | null;
 }
 
-// Those that are pending, and refused payments that wait for another attempt. Spelled as in the index, which thus holds them all.
-const WAITING = `scheme IS NOT NULL AND (status = 'pending' OR (status = 'processing' AND submission_status = 'refused'))`;
+// Pending transfers, and rejected payments that wait for a retry. Spelled as in the index, which therefore holds them all.
+const WAITING = `scheme IS NOT NULL AND (status = 'pending' OR (status = 'processing' AND submission_status = 'rejected'))`;
 
 // Steps from one schedule to the next by index, so that a million transfers that wait for one date cost one step.
 const AWAITED_SCHEDULES = `
@@ -40,7 +40,7 @@ export function listAwaitedSchedules(reader: Reader): Promise<AwaitedSchedule[]>
   return reader.statement<AwaitedSchedule>(AWAITED_SCHEDULES, []);
 }
 
-// A plan for any parameters must find its page by index too: with "$5 IS NULL OR id > $5" it passes over all ids before it.
+// Even a generic plan must find its page by index: with "$5 IS NULL OR id > $5" it would read past all ids before it.
 const WAITING_FOR_SCHEDULE = `
   SELECT id FROM outgoing_transfers
   WHERE ${WAITING} AND scheme = $1 AND currency = $2 AND transfer_date = $3::date
@@ -61,8 +61,8 @@ export async function listWaitingForSchedule(
 }
 
 /**
- * Moves a waiting transfer whose date or cut-off no longer is what the calendars say, wakes its workflow, and records it in the
- * audit log. Does nothing to any other transfer, so it can be repeated. Returns whether the transfer moved.
+ * Transitions a waiting transfer whose date or cut-off no longer matches the calendars, wakes its workflow, and records it in the
+ * audit log. Does nothing to any other transfer, so it can be repeated. Returns whether the transfer changed.
  */
 export async function rescheduleOutgoingTransfer(
   tx: Transaction,

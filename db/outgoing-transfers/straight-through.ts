@@ -1,35 +1,27 @@
-import type {
-  AccountId,
-  ClientId,
-  IncomingTransferId,
-  MachineUserId,
-  OutgoingTransferId,
-} from '../../domain/frame/ids.ts';
-import { type CallLimits, type Database, isTakenNumber } from '../driver/client.ts';
-import { batchedPerDatabase, fallBackToSingle } from '../driver/sharing/batcher.ts';
-import { toWire } from '../driver/values.ts';
-import { newEventRowId } from '../frame/events.ts';
-import type { AppliedChange } from '../ledger/transfer-changes.ts';
+import type { AccountId, IncomingTransferId, MachineUserId } from '../../domain/common/ids.ts';
+import type { OutgoingTransferRecord } from '../../domain/outgoing-transfers/rows.ts';
+import { batchedPerDatabase, fallBackToSingle } from '../batching/batcher.ts';
+import { newEventRowId } from '../common/events.ts';
+import { isTakenMeanwhile } from '../postgres/failures.ts';
+import type { CallLimits, Database } from '../query/database.ts';
+import { toWire } from '../query/values.ts';
+import { type AppliedChange, sentTextsOnWire } from '../transfers/transfer-changes.ts';
 
 /** Everything to store, including the text of the answer. Amounts in minor units. */
 export interface StraightThrough {
   readonly machineUserId: MachineUserId;
   readonly idempotency: { readonly path: string; readonly key: string; readonly requestHash: Buffer } | null;
   readonly responseBody: string;
-  readonly outgoingTransferId: OutgoingTransferId;
-  readonly incomingTransferId: IncomingTransferId;
-  readonly outgoingNumber: string;
+  /** As the answer shows it. */
+  readonly outgoing: OutgoingTransferRecord & {
+    readonly destinationAccountId: AccountId;
+    readonly incomingTransferId: IncomingTransferId;
+  };
   readonly incomingNumber: string;
-  readonly clientId: ClientId;
-  readonly sourceAccountId: AccountId;
-  readonly destinationAccountId: AccountId;
-  readonly currency: string;
-  readonly amountMinor: bigint;
-  readonly feeMinor: bigint;
-  readonly transferDate: string;
-  readonly description: string | null;
-  readonly transferReasonId: string | null;
-  readonly transferCustomReason: string | null;
+}
+
+interface TracedTransfer extends StraightThrough {
+  readonly traceparent: string | undefined;
 }
 
 // Constant texts: a straight-through transfer's events differ from its row only in these fields.
@@ -61,7 +53,8 @@ interface Settlement {
  * It reads nothing first: the request states its conditions, and the statement takes the rest from the locked accounts.
  * `not-applied`: a condition failed, and the transfer must be decided under locks like any other.
  */
-export async function applyStraightThrough(database: Database, transfer: StraightThrough): Promise<AppliedChange> {
+export async function applyStraightThrough(database: Database, given: StraightThrough): Promise<AppliedChange> {
+  const transfer = { ...given, traceparent: database.limits().traceparent };
   const { outcome, responseBody } = await settleTogether(database, transfer).then((settlement) =>
     settlement.outcome === 'alone' ? settleAlone(database, transfer) : settlement,
   );
@@ -72,7 +65,7 @@ export async function applyStraightThrough(database: Database, transfer: Straigh
 const ALONE: Settlement = { outcome: 'alone', responseBody: null };
 
 // Transfers that share an account go through one at a time; otherwise each would hold a connection while waiting for its lock.
-const settleTogether = batchedPerDatabase<StraightThrough, Settlement>(
+const settleTogether = batchedPerDatabase<TracedTransfer, Settlement>(
   (database, transfers, limits) =>
     fallBackToSingle(
       database,
@@ -81,24 +74,24 @@ const settleTogether = batchedPerDatabase<StraightThrough, Settlement>(
       () => settle(database, transfers, false, limits),
       ALONE,
     ),
-  ({ sourceAccountId, destinationAccountId }) => [sourceAccountId, destinationAccountId],
+  ({ outgoing }) => [outgoing.accountId, outgoing.destinationAccountId],
 );
 
 /** Waits for locks, unlike the shared statement. If its number is taken, the caller draws another one under locks. */
-async function settleAlone(database: Database, transfer: StraightThrough): Promise<Settlement> {
+async function settleAlone(database: Database, transfer: TracedTransfer): Promise<Settlement> {
   try {
     const [settlement] = await settle(database, [transfer], true, database.limits());
     if (settlement === undefined) throw new Error('settle_straight_through_transfers answered no row');
     return settlement;
   } catch (error) {
-    if (isTakenNumber(error)) return { outcome: 'undecided', responseBody: null };
+    if (isTakenMeanwhile(error)) return { outcome: 'undecided', responseBody: null };
     throw error;
   }
 }
 
 function settle(
   database: Database,
-  transfers: readonly StraightThrough[],
+  transfers: readonly TracedTransfer[],
   waits: boolean,
   limits: CallLimits,
 ): Promise<Settlement[]> {
@@ -107,29 +100,27 @@ function settle(
 }
 
 // The fields of the SQL type internal_transfer.
-function toRow(transfer: StraightThrough) {
-  const { idempotency } = transfer;
+function toRow({ machineUserId, idempotency, responseBody, outgoing, incomingNumber, traceparent }: TracedTransfer) {
   return {
-    machine_user_id: transfer.machineUserId,
+    machine_user_id: machineUserId,
     path: idempotency?.path,
     key: idempotency?.key,
     request_hash: toWire(idempotency?.requestHash),
-    response_body: idempotency === null ? undefined : transfer.responseBody,
-    outgoing_id: transfer.outgoingTransferId,
-    incoming_id: transfer.incomingTransferId,
-    outgoing_number: transfer.outgoingNumber,
-    incoming_number: transfer.incomingNumber,
+    response_body: idempotency === null ? undefined : responseBody,
+    outgoing_id: outgoing.id,
+    incoming_id: outgoing.incomingTransferId,
+    outgoing_number: outgoing.transactionNumber,
+    incoming_number: incomingNumber,
     outgoing_event_id: newEventRowId(),
     incoming_event_id: newEventRowId(),
-    client_id: transfer.clientId,
-    source_id: transfer.sourceAccountId,
-    destination_id: transfer.destinationAccountId,
-    currency: transfer.currency,
-    amount_minor: transfer.amountMinor.toString(),
-    fee_minor: transfer.feeMinor.toString(),
-    transfer_date: transfer.transferDate,
-    description: transfer.description,
-    transfer_reason_id: transfer.transferReasonId,
-    transfer_custom_reason: transfer.transferCustomReason,
+    client_id: outgoing.clientId,
+    source_id: outgoing.accountId,
+    destination_id: outgoing.destinationAccountId,
+    currency: outgoing.currency,
+    amount_minor: outgoing.amountMinor.toString(),
+    fee_minor: outgoing.feeMinor.toString(),
+    transfer_date: outgoing.transferDate,
+    ...sentTextsOnWire(outgoing),
+    traceparent,
   };
 }

@@ -1,9 +1,10 @@
-import type { AccountId, BeneficiaryBankAccountId } from '../../domain/frame/ids.ts';
+import type { AccountId, BeneficiaryBankAccountId } from '../../domain/common/ids.ts';
 import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import type { BeneficiaryShown } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
-import type { PlanBankAccount } from '../../domain/outgoing-transfers/plans.ts';
-import type { Transaction } from '../driver/client.ts';
-import type { IdempotencyScope } from '../frame/idempotency-keys.ts';
+import type { PlanBankAccount } from '../../domain/outgoing-transfers/validation.ts';
+import type { IdempotencyScope } from '../common/idempotency-keys.ts';
+import { ACCOUNT_FIELDS, accountOf, type PerhapsAccount } from '../ledger/ledger.ts';
+import type { Reader, Transaction } from '../query/database.ts';
 
 /** An external transfer's destination: the fields to validate, and the beneficiary to store with the transfer. */
 export interface DestinationBankAccount {
@@ -11,11 +12,11 @@ export interface DestinationBankAccount {
   readonly beneficiary: BeneficiaryShown;
 }
 
-/** The facts for validating a transfer request, with its accounts locked; unknown ids are absent or null. */
+/** The facts for validating a transfer request; unknown ids are absent or null. */
 export interface TransferFacts {
   readonly accounts: ReadonlyMap<AccountId, LockedAccount>;
   readonly bankAccount: DestinationBankAccount | null;
-  /** Read after taking the locks. */
+  /** Read after the locks are taken, if they are. */
   readonly now: Date;
 }
 
@@ -39,6 +40,37 @@ export interface BankAccountText extends PlanBankAccount {
   readonly title: string | null;
 }
 
+/** What a transfer request names. */
+interface NamedIds {
+  readonly source: AccountId;
+  readonly destination: AccountId | null;
+  readonly bankAccount: BeneficiaryBankAccountId | null;
+}
+
+const READ = `
+  SELECT service_now() AS now, account.*, destination.shown AS "bankAccount"
+  FROM (VALUES ($1::uuid), ($2::uuid)) AS asked (id)
+    LEFT JOIN LATERAL (SELECT ${ACCOUNT_FIELDS} FROM payment_accounts a WHERE a.id = asked.id LIMIT 1) AS account ON true
+    LEFT JOIN LATERAL (SELECT shown FROM destination_bank_accounts WHERE id = $3::uuid LIMIT 1) AS destination ON true`;
+
+interface ReadRow extends PerhapsAccount {
+  readonly now: Date;
+  readonly bankAccount: BankAccountText | null;
+}
+
+/** The facts as of now, in one statement that locks nothing. */
+export async function readFactsWithoutLocks(reader: Reader, ids: NamedIds): Promise<TransferFacts> {
+  const rows = await reader.statement<ReadRow>(READ, [ids.source, ids.destination, ids.bankAccount]);
+  const [first] = rows;
+  if (first === undefined) throw new Error('the facts of a transfer are two rows');
+  const accounts = rows.map(accountOf).filter((account) => account !== null);
+  return {
+    accounts: new Map(accounts.map((account) => [account.id, account])),
+    bankAccount: first.bankAccount === null ? null : destinationOf(first.bankAccount),
+    now: first.now,
+  };
+}
+
 const OPEN = `SELECT claimed, opened_at AS now, locked_accounts AS accounts, destination_bank_account AS "bankAccount"
   FROM open_outgoing_transfer($1::uuid, $2, $3, $4, $5::bytea, $6::uuid, $7::uuid, $8::uuid)`;
 
@@ -49,11 +81,7 @@ const OPEN = `SELECT claimed, opened_at AS now, locked_accounts AS accounts, des
 export async function openOutgoingTransfer(
   tx: Transaction,
   claim: (IdempotencyScope & { readonly requestHash: Buffer }) | null,
-  ids: {
-    readonly source: AccountId;
-    readonly destination: AccountId | null;
-    readonly bankAccount: BeneficiaryBankAccountId | null;
-  },
+  ids: NamedIds,
 ): Promise<TransferFacts | null> {
   const key = claim === null ? [null, null, null, null, null] : scopeOf(claim);
   const [row] = await tx.statement<OpenedRow>(OPEN, [...key, ids.source, ids.destination, ids.bankAccount]);

@@ -1,8 +1,8 @@
-import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
+import type { OutgoingTransferId } from '../../domain/common/ids.ts';
 import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
-import type { Reader } from '../driver/client.ts';
-import { lookUpIn } from '../driver/queries/rows.ts';
-import { outgoingTransfers } from '../frame/schema.ts';
+import { outgoingTransfers } from '../common/schema.ts';
+import type { Reader } from '../query/database.ts';
+import { lookUpIn } from '../query/rows.ts';
 
 const TRANSFER = lookUpIn(outgoingTransfers);
 
@@ -17,15 +17,15 @@ const FACTS = `
     LEFT JOIN accounts destination ON destination.id = transfer.destination_account_id
   WHERE transfer.id = $1`;
 
-/** What a transfer's wait depends on, beside its row. */
+/** What a transfer's wait depends on, in addition to its row. */
 export interface WaitFacts {
   readonly availableMinor: bigint;
-  /** Of its accounts, their main accounts and clients, those that are not active, with their status. */
+  /** Those of its accounts, their main accounts and clients that are not active, with their status. */
   readonly notActive: readonly string[];
   readonly now: Date;
 }
 
-/** A transfer with what its wait depends on, for a person; null if there is no such transfer. Read without locks. */
+/** A transfer with the facts that its wait depends on, for a person; null if there is no such transfer. Read without locks. */
 export async function readWaitFacts(
   reader: Reader,
   id: OutgoingTransferId,
@@ -34,7 +34,7 @@ export async function readWaitFacts(
   return transfer === null || facts === undefined ? null : { transfer, facts };
 }
 
-/** Money of a payment that came back, and where it is. */
+/** Returned money of a payment, and where it is. */
 export interface ReturnedMoney {
   readonly id: string;
   readonly status: string;
@@ -44,14 +44,12 @@ export interface ReturnedMoney {
   readonly sendBackStatus: 'none' | 'due' | 'done';
 }
 
-// The release before knows a return by the transfer's own link alone.
 const RETURNED = `
   SELECT id, status, amount_minor AS "amountMinor", account_id AS "accountId", waiting_for AS "waitingFor", send_back_status AS "sendBackStatus"
   FROM incoming_transfers
-  WHERE return_of = $1 OR id = (SELECT incoming_transfer_id FROM outgoing_transfers WHERE id = $1 AND returned)
-  ORDER BY id LIMIT $2`;
+  WHERE return_of = $1 ORDER BY id LIMIT $2`;
 
-/** Incoming transfers that are money of a payment which came back, oldest first. */
+/** Incoming transfers that are a payment's returned money, oldest first. */
 export function listReturnedMoney(reader: Reader, id: OutgoingTransferId, limit: number): Promise<ReturnedMoney[]> {
   return reader.statement<ReturnedMoney>(RETURNED, [id, limit]);
 }
@@ -59,12 +57,12 @@ export function listReturnedMoney(reader: Reader, id: OutgoingTransferId, limit:
 const RELEASED_BEFORE = `
   SELECT count(*)::integer AS count FROM (
     SELECT FROM outgoing_transfers
-    WHERE waiting_for IN ('date', 'retry') AND waiting_until = $1::timestamptz AND id < $2 LIMIT $3
+    WHERE waiting_for IN ('date', 'next-window', 'retry') AND waiting_until = $1::timestamptz AND id < $2 LIMIT $3
   ) AS earlier`;
 
 /**
  * How many transfers that wait for this instant were created before this one, and so are released before it; `limit` if there are
- * more. Those whose wait begins in a transaction at the same moment are not seen, which moves it by as many places.
+ * more. Transfers whose wait begins in a concurrent transaction are not counted, which shifts the position by as many.
  */
 export async function countReleasedBefore(reader: Reader, until: string, id: string, limit: number): Promise<number> {
   const [row] = await reader.statement<{ count: number }>(RELEASED_BEFORE, [until, id, limit]);

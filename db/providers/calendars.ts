@@ -1,7 +1,7 @@
-import { type Calendar, compareClosedDates } from '../../domain/frame/time/calendars.ts';
-import type { LocalDate } from '../../domain/frame/time/dates.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
+import { type Calendar, compareClosedDates } from '../../domain/common/time/calendars.ts';
+import type { LocalDate } from '../../domain/common/time/dates.ts';
+import { appendAuditEntry, type Initiator } from '../common/audit-entries.ts';
+import type { Reader, Transaction } from '../query/database.ts';
 
 /** A calendar's content, as a process has read it. */
 export interface NamedEdition {
@@ -39,7 +39,7 @@ interface EditionInForce {
 
 /**
  * Puts a calendar in force and records in the audit log what it closes and opens. Of several processes that read the same
- * file, one does; the others find its digest there. The first edition has no entry, because it changes nothing.
+ * file, one does so; the others find its digest already stored. The first edition has no entry, because it changes nothing.
  */
 export async function putCalendarInForce(
   tx: Transaction,

@@ -1,12 +1,12 @@
 import { and, eq, sql } from 'drizzle-orm';
-import type { Transaction } from '../driver/client.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { insertRow } from '../driver/queries/rows.ts';
-import { readClock } from '../frame/clock.ts';
-import { newId } from '../frame/ids.ts';
-import type { StoredCallback } from '../ledger/transfer-changes.ts';
+import { readClock } from '../common/clock.ts';
+import { newId } from '../common/ids.ts';
+import type { Transaction } from '../query/database.ts';
+import { type Given, preparedChange } from '../query/queries.ts';
+import { insertRow } from '../query/rows.ts';
 import { reconciliationBreaks } from '../reconciliation/schema.ts';
-import { providerCallbacks } from './callbacks-schema.ts';
+import type { StoredCallback } from '../transfers/transfer-changes.ts';
+import { providerCallbacks } from './schema.ts';
 
 /**
  * The result of a callback. `waiting`: its reference is still unknown. `break`: it contradicts a settled state; nothing
@@ -14,7 +14,7 @@ import { providerCallbacks } from './callbacks-schema.ts';
  */
 export type CallbackOutcome = 'applied' | 'no-effect' | 'waiting' | 'break';
 
-const SET_OUTCOME = prepared(
+const SET_OUTCOME = preparedChange(
   (db, given: Given<Pick<StoredCallback, 'provider' | 'providerEventId'> & { readonly outcome: CallbackOutcome }>) =>
     db
       .update(providerCallbacks)
@@ -62,16 +62,16 @@ export interface PaymentInKey {
 
 /**
  * Serializes the callbacks about one payment in, before any account is locked. The arrival, its repetitions and the release
- * come in any order, and the first of them finds no row to lock.
+ * arrive in any order, and the first of them finds no row to lock.
  */
 export async function lockPaymentIn(tx: Transaction, { provider, serviceProviderId }: PaymentInKey): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${provider} ${serviceProviderId}`}, 7423021))`);
 }
 
 /**
- * What a provider reports about an account that it has just handed over may come before the account is here, and a transaction
- * sees no account that another is about to commit. So callbacks that find none share this lock and look again, and the
- * migration of an account holds it alone, before it locks anything else: either it finds their rows, or they find the account.
+ * A provider's report about an account that it has just handed over may arrive before the account is stored, and a transaction
+ * does not see an account that another is about to commit. So callbacks that find none share this lock and look again, and the
+ * migration of an account holds it exclusively, before it locks anything else: either it finds their rows, or they find the account.
  */
 export async function awaitMigrations(tx: Transaction, provider: string): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock_shared(hashtextextended(${provider}, ${MIGRATIONS_LOCK}))`);

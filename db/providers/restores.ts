@@ -1,15 +1,15 @@
 import { and, eq, inArray, sql } from 'drizzle-orm';
-import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import { incomingTransfers, outgoingTransfers } from '../frame/schema.ts';
+import type { OutgoingTransferId } from '../../domain/common/ids.ts';
+import { appendAuditEntry, type Initiator } from '../common/audit-entries.ts';
+import { incomingTransfers, outgoingTransfers } from '../common/schema.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { type Given, prepared } from '../query/queries.ts';
 import type { PaymentInKey } from './callbacks.ts';
 import { closeForRestore } from './submissions.ts';
 
-/** What a database needs before it serves again after a restore from a backup (docs/operations.md). */
+/** What a database needs after a restore from a backup before it serves again (docs/runbook/postgres.md). */
 
-/** Payers may know client and ledger numbers that were issued after the backup, so none may be issued again. */
+/** Payers may know client and ledger numbers that were issued after the backup, so these must not be issued again. */
 const NUMBER_GAP = 100_000;
 
 /**
@@ -20,7 +20,7 @@ export async function beginAfterRestore(tx: Transaction, positionGap: number): P
   await closeForRestore(tx);
   await tx.execute(sql`UPDATE event_sequencer SET last_position = last_position + ${positionGap}::bigint`);
   for (const numbers of ['client_numbers', 'ledger_numbers']) {
-    // One by one: setval() could also go back, so the service's role has no right to it.
+    // In a loop: setval() could also go back, so the service's role has no right to it.
     await tx.execute(sql`SELECT count(nextval(${numbers}::regclass)) FROM generate_series(1, ${NUMBER_GAP}::integer)`);
   }
 }
@@ -72,30 +72,30 @@ export interface UnpaidTransfer {
   readonly id: OutgoingTransferId;
   readonly status: string;
   readonly transferDate: string;
-  /** The provider that pays it; null if it is internal or its caller's to pay. */
+  /** The provider that pays it; null if it is internal or paid by its caller. */
   readonly paidBy: string | null;
-  /** An operator has decided after this restore that it goes on. */
-  readonly goesOn: boolean;
+  /** An operator has decided after this restore that it continues. */
+  readonly isResumed: boolean;
 }
 
-const GOES_ON = 'goes-on-after-restore';
+const RESUME_CONFIRMED = 'resumed-after-restore';
 
 const UNPAID = `
   SELECT id, status, transfer_date::text AS "transferDate",
     CASE WHEN scope = 'external' AND method = 'built-in' THEN provider END AS "paidBy",
-    EXISTS (SELECT FROM audit_entries WHERE subject = outgoing_transfers.id::text AND action = '${GOES_ON}'
-      AND (after ->> 'since')::timestamptz = $2) AS "goesOn"
+    EXISTS (SELECT FROM audit_entries WHERE resource_id = outgoing_transfers.id::text AND action = '${RESUME_CONFIRMED}'
+      AND (after ->> 'since')::timestamptz = $2) AS "isResumed"
   FROM outgoing_transfers WHERE id = ANY ($1::uuid[]) AND status IN ('pending', 'processing') ORDER BY id`;
 
-/** Which of these transfers have not been paid, after the restore of that instant. */
+/** Those of these transfers that have not been paid, after the restore of that instant. */
 export async function listUnpaid(reader: Reader, ids: readonly string[], since: Date): Promise<UnpaidTransfer[]> {
   return reader.statement<UnpaidTransfer>(UNPAID, [ids, since.toISOString()]);
 }
 
-/** Records the decision that this transfer goes on after the restore of that instant. */
-export function letGoOn(tx: Transaction, id: OutgoingTransferId, since: Date, initiator: Initiator): void {
+/** Records the decision that this transfer continues after the restore of that instant. */
+export function confirmResume(tx: Transaction, id: OutgoingTransferId, since: Date, initiator: Initiator): void {
   const after = { since: since.toISOString() };
-  appendAuditEntry(tx, { resource: 'outgoing-transfer', resourceId: id, action: GOES_ON, after, initiator });
+  appendAuditEntry(tx, { resource: 'outgoing-transfer', resourceId: id, action: RESUME_CONFIRMED, after, initiator });
 }
 
 const HELD = prepared((db, given: Given<{ provider: string }>) => {

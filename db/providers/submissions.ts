@@ -1,10 +1,10 @@
-import { refusal } from '../../domain/frame/errors.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
+import { rejection } from '../../domain/common/errors.ts';
+import { auditorOf, type Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import type { Reader, Transaction } from '../query/database.ts';
 
-// Whether anything is submitted to providers. The one row is closed by a restore until it has caught up with the providers, and by
-// an operator as an emergency stop. Either keeps it closed.
+// Whether anything is submitted to providers. A restore closes the one row until it has caught up with the providers, and an operator
+// closes it as an emergency stop. Either keeps it closed.
 
 export const SUBMISSIONS_CLOSED = '(SELECT closed_at IS NOT NULL FROM provider_submissions)';
 
@@ -16,14 +16,13 @@ export interface Closure {
 }
 
 interface Row {
-  readonly closedAt: Date | null;
   readonly restoreBeganAt: Date | null;
   readonly operatorClosedAt: Date | null;
   readonly operatorReason: string | null;
 }
 
 const ROW = `
-  SELECT closed_at AS "closedAt", restore_began_at AS "restoreBeganAt", operator_closed_at AS "operatorClosedAt",
+  SELECT restore_began_at AS "restoreBeganAt", operator_closed_at AS "operatorClosedAt",
     operator_reason AS "operatorReason" FROM provider_submissions`;
 
 /** Null while submissions are open. */
@@ -32,13 +31,10 @@ export async function readClosure(reader: Reader): Promise<Closure | null> {
   return row === undefined ? null : closureOf(row);
 }
 
-/** The release before knows `closedAt` alone, and only a restore sets it there. */
-function closureOf({ closedAt, restoreBeganAt, operatorClosedAt, operatorReason }: Row): Closure | null {
-  if (closedAt === null) return null;
-  if (operatorClosedAt === null || operatorReason === null) {
-    return { restoreBeganAt: restoreBeganAt ?? closedAt, operator: null };
-  }
-  return { restoreBeganAt, operator: { closedAt: operatorClosedAt, reason: operatorReason } };
+function closureOf({ restoreBeganAt, operatorClosedAt, operatorReason }: Row): Closure | null {
+  const isByOperator = operatorClosedAt !== null && operatorReason !== null;
+  if (restoreBeganAt === null && !isByOperator) return null;
+  return { restoreBeganAt, operator: isByOperator ? { closedAt: operatorClosedAt, reason: operatorReason } : null };
 }
 
 /** One sentence for people. */
@@ -59,8 +55,8 @@ async function lockClosure(tx: Transaction): Promise<Closure | null> {
 }
 
 const WRITE = `
-  UPDATE provider_submissions SET (closed_at, restore_began_at, operator_closed_at, operator_reason) =
-    ROW (least($1::timestamptz, $2::timestamptz), $1::timestamptz, $2::timestamptz, $3::text)`;
+  UPDATE provider_submissions SET (restore_began_at, operator_closed_at, operator_reason) =
+    ROW ($1::timestamptz, $2::timestamptz, $3::text)`;
 
 async function write(tx: Transaction, closure: Closure | null): Promise<void> {
   const { restoreBeganAt = null, operator = null } = closure ?? {};
@@ -72,17 +68,17 @@ const audit = auditorOf('submission');
 /** The one row has no id. */
 const ALL = 'all';
 
-/** What an operator's command did, and how submissions stand after it. */
-export interface Commanded {
+/** What an operator's command did, and the state of submissions after it. */
+export interface CommandResult {
   readonly changed: boolean;
   readonly closure: Closure | null;
 }
 
 /**
- * An operator's emergency stop: from the commit on, no worker begins a payment or a return. Closed by an operator already, they keep that
- * time and reason.
+ * An operator's emergency stop: from the commit on, no worker begins a payment or a return. If an operator has closed them already,
+ * they keep that time and reason.
  */
-export async function closeSubmissions(tx: Transaction, reason: string, initiator: Initiator): Promise<Commanded> {
+export async function closeSubmissions(tx: Transaction, reason: string, initiator: Initiator): Promise<CommandResult> {
   const before = await lockClosure(tx);
   if (before !== null && before.operator !== null) return { changed: false, closure: before };
   const closedAt = await readClock(tx);
@@ -92,27 +88,27 @@ export async function closeSubmissions(tx: Transaction, reason: string, initiato
   return { changed: true, closure };
 }
 
-/** Ends an operator's stop. Refuses what a restore has closed: until it has caught up, providers may know more than the ledger. */
-export async function openSubmissions(tx: Transaction, reason: string, initiator: Initiator): Promise<Commanded> {
+/** Ends an operator's stop. Rejected while a restore keeps them closed: until it has caught up, providers may know more than the ledger. */
+export async function openSubmissions(tx: Transaction, reason: string, initiator: Initiator): Promise<CommandResult> {
   const before = await lockClosure(tx);
   if (before === null) return { changed: false, closure: null };
   if (before.restoreBeganAt !== null) {
-    const message = `Submissions cannot be opened: ${closureInWords(before)}. It opens them once it has caught up with the providers: complete it first.`;
-    throw refusal('common.state.illegal_transition', ['submissions', 'status', 'open'], message);
+    const message = `Submissions cannot be opened: ${closureInWords(before)}. Complete it first: it opens them once it has caught up with the providers.`;
+    throw rejection('common.state.illegal_transition', ['submissions', 'status', 'open'], message);
   }
   audit(tx, ALL, { action: 'opened', initiator, after: { reason } });
   await write(tx, null);
   return { changed: true, closure: null };
 }
 
-/** The restore's part of the closure; an operator's stays as it is. Again, it keeps the first time. */
+/** The restore's part of the closure; an operator's closure is kept. A repeated call keeps the first time. */
 export async function closeForRestore(tx: Transaction): Promise<void> {
   const before = await lockClosure(tx);
   const restoreBeganAt = before?.restoreBeganAt ?? (await readClock(tx));
   await write(tx, { restoreBeganAt, operator: before?.operator ?? null });
 }
 
-/** Ends the restore's part. Returns what an operator still keeps closed, or null. */
+/** Ends the restore's part. Returns an operator's closure, or null. */
 export async function openAfterRestore(tx: Transaction): Promise<Closure | null> {
   const before = await lockClosure(tx);
   const closure = before?.operator == null ? null : { restoreBeganAt: null, operator: before.operator };

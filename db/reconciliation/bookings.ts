@@ -1,11 +1,11 @@
-import { isUuid } from '../../domain/frame/ids.ts';
+import { isUuid } from '../../domain/common/ids.ts';
 import type { Booking } from '../../domain/reconciliation/one-sided.ts';
 import type { PaymentKey } from '../../domain/reconciliation/reconciliation.ts';
-import type { Reader } from '../driver/client.ts';
-import type { Position } from './statements.ts';
+import type { Reader } from '../query/database.ts';
+import type { Position } from './schema.ts';
 
-// LIMIT, so that the account's postings are read from the transfer's creation to its booking, and no further. What arrives is posted as it
-// is recorded; what is undone or sent back changes last.
+// LIMIT, so that the account's postings are read from the transfer's creation to its booking, and no further. Arriving money is posted
+// when it is recorded; undoing or sending back is the last change of a row.
 // $1 provider, $2 currency, $3 ids, $4 the provider's references
 const BOOKINGS = `
   WITH ids AS (SELECT jsonb_array_elements_text($3::jsonb)::uuid AS id),
@@ -42,7 +42,7 @@ const BOOKINGS = `
       SELECT FROM reconciliations WHERE provider = $1 AND currency = $2 AND day = (booked_at AT TIME ZONE 'UTC')::date) AS "isCompared"
   FROM booked ORDER BY booked_at`;
 
-/** What our ledger has booked of these payments, whatever has become of them since. */
+/** What our ledger has booked of these payments, whatever happened to them since. */
 export async function listBookings(
   reader: Reader,
   { provider, currency }: Position,

@@ -1,16 +1,16 @@
 import { and, type SQL, sql } from 'drizzle-orm';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { ReconciliationBreakId } from '../../domain/frame/ids.ts';
-import type { LocalDate } from '../../domain/frame/time/dates.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { ReconciliationBreakId } from '../../domain/common/ids.ts';
+import type { LocalDate } from '../../domain/common/time/dates.ts';
 import { resolveByPerson } from '../../domain/reconciliation/break-resolutions.ts';
 import type { BreakStatus } from '../../domain/reconciliation/reconciliation.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
-import type { Given } from '../driver/queries/queries.ts';
-import { lockIn, lookUpIn, sendUpdate } from '../driver/queries/rows.ts';
-import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
-import { equalTo } from '../frame/filters.ts';
+import { auditorOf, type Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import { equalTo } from '../common/filters.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../query/lists.ts';
+import type { Given } from '../query/queries.ts';
+import { lockIn, lookUpIn, sendUpdate } from '../query/rows.ts';
 import { reconciliationBreaks } from './schema.ts';
 
 export type ReconciliationBreak = typeof reconciliationBreaks.$inferSelect;
@@ -60,7 +60,7 @@ export function findBreak(reader: Reader, id: ReconciliationBreakId): Promise<Re
 const LOCKED = lockIn(reconciliationBreaks, 'update');
 const audit = auditorOf('reconciliation-break');
 
-/** A person has looked into it. */
+/** A person has investigated it. */
 export async function resolveBreak(
   tx: Transaction,
   id: ReconciliationBreakId,
@@ -71,7 +71,7 @@ export async function resolveBreak(
   if (before === null) throw recordNotFound('reconciliationBreak', 'id', id);
   const change = resolveByPerson(before, { note, actor: initiator.actor, now });
   const after = sendUpdate(tx, reconciliationBreaks, before, change);
-  // What a person writes may name another one.
+  // The note may name another person.
   const concealed = { before: { note: before.note }, after: { note: after.note } };
   audit(tx, id, {
     action: 'resolved',

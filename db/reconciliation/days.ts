@@ -1,37 +1,14 @@
 import { and, type SQL, sql } from 'drizzle-orm';
-import { bigint, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
-import type { ReconciliationId } from '../../domain/frame/ids.ts';
-import type { LocalDate } from '../../domain/frame/time/dates.ts';
+import type { ReconciliationId } from '../../domain/common/ids.ts';
+import type { LocalDate } from '../../domain/common/time/dates.ts';
 import type { DaySums, Totals } from '../../domain/reconciliation/day-balance.ts';
-import type { Reader } from '../driver/client.ts';
-import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
-import type { Given } from '../driver/queries/queries.ts';
-import { lookUpIn } from '../driver/queries/rows.ts';
-import { equalTo } from '../frame/filters.ts';
-import { newId } from '../frame/ids.ts';
-import type { Position } from './statements.ts';
-
-const whole = (name: string) => bigint(name, { mode: 'bigint' }).notNull();
-
-/** The view `reconciliation_days`: a compared day, with its breaks counted. */
-const reconciliationDays = pgTable('reconciliation_days', {
-  id: uuid('id').primaryKey(),
-  provider: text('provider').notNull(),
-  currency: text('currency').notNull(),
-  day: text('day').notNull(),
-  providerCreditCount: whole('provider_credit_count'),
-  providerCreditMinor: whole('provider_credit_minor'),
-  providerDebitCount: whole('provider_debit_count'),
-  providerDebitMinor: whole('provider_debit_minor'),
-  ledgerCreditCount: whole('ledger_credit_count'),
-  ledgerCreditMinor: whole('ledger_credit_minor'),
-  ledgerDebitCount: whole('ledger_debit_count'),
-  ledgerDebitMinor: whole('ledger_debit_minor'),
-  comparedAt: timestamp('compared_at', { withTimezone: true, mode: 'date' }).notNull(),
-  breakCount: whole('break_count'),
-  openBreakCount: whole('open_break_count'),
-  status: text('status', { enum: ['balanced', 'breaks'] }).notNull(),
-});
+import { equalTo } from '../common/filters.ts';
+import { newId } from '../common/ids.ts';
+import type { Reader } from '../query/database.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../query/lists.ts';
+import type { Given } from '../query/queries.ts';
+import { lookUpIn } from '../query/rows.ts';
+import { type Position, reconciliationDays } from './schema.ts';
 
 export type Reconciliation = typeof reconciliationDays.$inferSelect;
 
@@ -98,31 +75,41 @@ export async function readProgress(reader: Reader, { provider, currency }: Posit
   return progress ?? { lastDay: null, firstBooked: null };
 }
 
-const IS_COMPARED = 'SELECT 1 AS one FROM reconciliations WHERE provider = $1 AND currency = $2 AND day = $3::date';
+const OF_DAY = 'SELECT id FROM reconciliations WHERE provider = $1 AND currency = $2 AND day = $3::date';
 
-export async function isCompared(reader: Reader, { provider, currency }: Position, day: LocalDate): Promise<boolean> {
-  return (await reader.statement(IS_COMPARED, [provider, currency, day])).length > 0;
+/** The comparison of a position's day; null if it was not compared. */
+export async function findDayOf(
+  reader: Reader,
+  { provider, currency }: Position,
+  day: LocalDate,
+): Promise<ReconciliationId | null> {
+  const [row] = await reader.statement<{ id: ReconciliationId }>(OF_DAY, [provider, currency, day]);
+  return row?.id ?? null;
 }
 
-const STANDING_OPEN = `
+export async function isCompared(reader: Reader, position: Position, day: LocalDate): Promise<boolean> {
+  return (await findDayOf(reader, position, day)) !== null;
+}
+
+const WITH_OPEN_BREAKS = `
   SELECT day, compared_at AS "comparedAt" FROM reconciliation_days
   WHERE provider = $1 AND currency = $2 AND day >= $3::date AND open_break_count > 0
     AND id IN (SELECT id FROM reconciliations WHERE source = 'statement') ORDER BY day`;
 
-/** Days from this one on whose statement has left breaks that are not all resolved, oldest first. What a file has shown stands. */
+/** Days from this one on whose statement left breaks that are not all resolved, oldest first. Days compared with a file are not compared again. */
 export function listDaysWithBreaks(
   reader: Reader,
   { provider, currency }: Position,
   from: LocalDate,
 ): Promise<{ day: LocalDate; comparedAt: Date }[]> {
-  return reader.statement(STANDING_OPEN, [provider, currency, from]);
+  return reader.statement(WITH_OPEN_BREAKS, [provider, currency, from]);
 }
 
 const START = `
   SELECT coalesce(max(posting_id), 0) AS after FROM reconciliations
   WHERE provider = $1 AND currency = $2 AND day < $3::date - 1`;
 
-/** A posting before all of a day's. Transactions overlap for minutes at most, so a whole day lies between. */
+/** A posting before all of a day's. Transactions overlap for minutes at most, so a margin of a whole day is safe. */
 export async function readStartOf(reader: Reader, { provider, currency }: Position, day: LocalDate): Promise<bigint> {
   const [row] = await reader.statement<{ after: bigint }>(START, [provider, currency, day]);
   return row?.after ?? 0n;
@@ -141,7 +128,7 @@ const SAVE = `
     source = excluded.source, compared_at = excluded.compared_at
   RETURNING id`;
 
-/** Stores what a comparison of the day has summed. A repeated comparison keeps the id. */
+/** Stores the sums of a day's comparison. A repeated comparison keeps the id. */
 export async function saveReconciliation(
   reader: Reader,
   { provider, currency }: Position,

@@ -1,15 +1,14 @@
-import type { LocalDate } from '../../domain/frame/time/dates.ts';
+import type { LocalDate } from '../../domain/common/time/dates.ts';
 import type { DailyBreak, Facts } from '../../domain/reconciliation/daily-reconciliation.ts';
 import { isNothing, NOTHING, type Totals } from '../../domain/reconciliation/day-balance.ts';
-import { type KnownBreak, type Place, placeBreaks } from '../../domain/reconciliation/known-breaks.ts';
+import { type BreakRow, type KnownBreak, matchKnownBreaks } from '../../domain/reconciliation/known-breaks.ts';
 import { type BreakStatus, EXPLAINED_DIFFERENCES } from '../../domain/reconciliation/reconciliation.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { newId } from '../frame/ids.ts';
+import { newId } from '../common/ids.ts';
+import type { Reader, Transaction } from '../query/database.ts';
 import { CARRIED_DAYS_KEPT } from './movements.ts';
-import type { StoredFacts } from './schema.ts';
-import type { Position } from './statements.ts';
+import type { Position, StoredFacts } from './schema.ts';
 
-/** A break as a comparison has left it. */
+/** A break as a comparison has recorded it. */
 export interface RecordedBreak {
   readonly id: string;
   readonly kind: string;
@@ -17,26 +16,26 @@ export interface RecordedBreak {
   readonly status: BreakStatus;
 }
 
-/** A break with what is stored of its effect. */
+/** A break with its stored effect. */
 export type EffectiveBreak = RecordedBreak & Totals;
 
 /** A comparison of a day. */
 export interface DayRun {
   readonly runId: string;
   readonly day: LocalDate;
-  /** The breaks that it has recorded before: none of them stands for another one. */
+  /** The breaks that it has recorded before: none of them is reused for another one. */
   readonly recorded: ReadonlySet<string>;
 }
 
 const BREAKS_LOCK = 7423054;
 const LOCK_BREAKS = 'SELECT pg_advisory_xact_lock(hashtextextended($1, $2))';
 
-/** Of two comparisons of a position at once, the second finds what the first has recorded. Comes after all locks of rows but breaks. */
+/** The second of two concurrent comparisons of a position finds what the first has recorded. Taken after all locks but those of breaks. */
 export async function lockBreaks(tx: Transaction, { provider, currency }: Position): Promise<void> {
   await tx.statement(LOCK_BREAKS, [`${provider} ${currency}`, BREAKS_LOCK]);
 }
 
-// Only what changes no sum may be in the row of another day.
+// Only a difference that changes no sum may be in the row of another day.
 const KNOWN = `
   SELECT id, kind, our_reference AS reference, details ->> 'movement' AS movement, status, day, part, found_at AS "foundAt", expected, actual
   FROM reconciliation_breaks JOIN (
@@ -64,7 +63,7 @@ async function listKnown(
   }));
 }
 
-// A row whose status is changed meanwhile is taken as it is then. What is explained needs no person, unless one has resolved it.
+// A concurrent change of a row's status is respected. An explained break needs no person, unless a person has resolved it.
 const RECORD = `
   INSERT INTO reconciliation_breaks AS known (id, provider, kind, our_reference, details, found_at, resource_id, currency, day, part,
     expected, actual, run_id, credit_count, credit_minor, debit_count, debit_minor, explained_by, note, status, resolved_at)
@@ -91,8 +90,8 @@ const RECORD = `
     debit_count AS "debitCount", debit_minor AS "debitMinor"`;
 
 /**
- * Records what a comparison of a day has found. A break that a person has resolved stays resolved unless its facts have
- * changed; one that had gone by itself is open again.
+ * Records the differences that a comparison of a day has found. A break that a person has resolved stays resolved unless its facts
+ * have changed; one that had disappeared by itself is open again.
  */
 export async function recordBreaks(
   tx: Transaction,
@@ -103,13 +102,13 @@ export async function recordBreaks(
   if (breaks.length === 0) return [];
   await lockBreaks(tx, position);
   const { runId, day } = run;
-  const places = placeBreaks(breaks, await listKnown(tx, position, breaks, run), day);
+  const places = matchKnownBreaks(breaks, await listKnown(tx, position, breaks, run), day);
   const { provider, currency } = position;
   const rows = breaks.map((one, index) => rowOf(one, currency, places[index] ?? { id: null, part: 1 }));
   return tx.statement<EffectiveBreak>(RECORD, [provider, currency, day, runId, JSON.stringify(rows)]);
 }
 
-function rowOf(found: DailyBreak, currency: string, place: Place) {
+function rowOf(found: DailyBreak, currency: string, place: BreakRow) {
   const { kind, direction, reference, movement, resourceId, expected, actual, effect, explanation } = found;
   return {
     id: place.id ?? newId(),
@@ -160,8 +159,8 @@ const RESOLVE_GONE = `
   SELECT id, kind, reference, status FROM updated WHERE was_open`;
 
 /**
- * Resolves the breaks of a day that its present comparison no longer finds, and takes the effects of all of these away. Another may
- * compare the day at the same time: what that has found, having begun later, is not gone. Returns those that were open.
+ * Resolves the breaks of a day that its present comparison no longer finds, and removes their effects. A concurrent comparison of
+ * the day may have begun later: the breaks that it has found are kept. Returns those that were open.
  */
 export function resolveGoneBreaks(
   reader: Reader,
@@ -177,14 +176,14 @@ const EFFECTS = `
     coalesce(sum(debit_count), 0)::bigint AS "debitCount", coalesce(sum(debit_minor), 0)::bigint AS "debitMinor"
   FROM reconciliation_breaks WHERE provider = $1 AND currency = $2 AND day = $3::date`;
 
-/** What all breaks of a day as they are stored do to its sums. */
+/** The effect of all stored breaks of a day on its sums. */
 export async function sumEffects(reader: Reader, { provider, currency }: Position, day: LocalDate): Promise<Totals> {
   const [sum] = await reader.statement<Totals>(EFFECTS, [provider, currency, day]);
   return sum ?? NOTHING;
 }
 
-// Each one-sided movement of a day explains as many differences of other days as there are of it: of this day, and of those compared before
-// that explain what this one has, unless their movements have been forgotten.
+// Each one-sided movement of a day explains as many differences of other days as there are of it: of this day, and of earlier compared days
+// that explain this one's, unless their movements have been deleted.
 const OPEN_UNEXPLAINED = `
   WITH explaining_days AS (
     SELECT $3::date AS explained_by
@@ -210,7 +209,7 @@ const OPEN_UNEXPLAINED = `
   WHERE known.id = claims.id AND claims.place > coalesce(explaining.count, 0)
   RETURNING known.id, known.kind, known.our_reference AS reference, known.status`;
 
-/** Opens what a day has explained of other days and no longer does, and what it takes for explained by days that do not. */
+/** Opens breaks of other days that a day no longer explains, and its own breaks if other days no longer explain them. */
 export function openUnexplained(
   reader: Reader,
   { provider, currency }: Position,
@@ -220,8 +219,8 @@ export function openUnexplained(
   return reader.statement<RecordedBreak>(OPEN_UNEXPLAINED, [provider, currency, day, kinds]);
 }
 
-// As many as are late now, of those alike, whatever has been resolved before: a repetition resolves no further one. What its own day
-// has as explained was not missing there.
+// As many of the same kind as are late now, however many were resolved before: a repetition resolves no further one. A break that its own
+// day has as explained was not missing there.
 const RESOLVE_MISSING = `
   WITH late AS (
     SELECT reference, movement, expected ->> 'date' AS date, expected ->> 'amountMinor' AS amount, row_number() OVER (
@@ -250,26 +249,26 @@ const RESOLVE_MISSING = `
   WHERE missing.place = late.place - coalesce(explained.count, 0) AND known.id = missing.id AND known.status = 'open' AND coalesce(missing.movement, late.movement) = late.movement
   RETURNING known.id, known.kind, known.our_reference AS reference, known.status`;
 
-/** What was missing on its day, and is on a later statement. */
-export interface FoundLater {
+/** A movement that was missing on its day, and is on a later statement. */
+export interface LateMovement {
   readonly reference: string;
   readonly movement: DailyBreak['movement'];
-  /** What our books had. */
+  /** The facts in our books. */
   readonly expected: Facts;
 }
 
-/** Resolves what was missing on its day, and is no longer. */
+/** Resolves breaks of movements that were missing on their day and are on a later statement. */
 export async function resolveMissing(
   tx: Transaction,
   { provider, currency }: Position,
-  later: readonly FoundLater[],
+  later: readonly LateMovement[],
 ): Promise<RecordedBreak[]> {
   if (later.length === 0) return [];
   const sent = later.map(({ expected, ...one }) => ({ ...one, expected: storedFacts(expected, currency) }));
   return tx.statement<RecordedBreak>(RESOLVE_MISSING, [provider, currency, JSON.stringify(sent)]);
 }
 
-const REOPEN_OTHERWISE = `
+const REOPEN_CONTRADICTED = `
   UPDATE reconciliation_breaks AS known SET status = 'open', found_at = service_now(), resolved_at = NULL, resolved_by = NULL, note = NULL
   FROM jsonb_to_recordset($3::jsonb) AS sent (reference text, day date, movement text)
   WHERE provider = $1 AND currency = $2 AND kind LIKE 'statement-%' AND kind IN ('statement-not-booked', 'statement-unknown-payment')
@@ -277,12 +276,12 @@ const REOPEN_OTHERWISE = `
     AND status = 'resolved' AND resolved_by IS NOT NULL AND (credit_count, debit_count) <> (0, 0)
   RETURNING known.id, known.kind, known.our_reference AS reference, known.status`;
 
-/** Opens what a person has resolved of another day before our books had it, as they have another amount; that day is to be compared again. */
-export async function reopenOtherwise(
+/** Opens what a person has resolved of another day before our books had it, if they have a different amount; that day must be compared again. */
+export async function reopenContradicted(
   tx: Transaction,
   { provider, currency }: Position,
   sent: readonly { readonly reference: string; readonly day: LocalDate; readonly movement: string }[],
 ): Promise<RecordedBreak[]> {
   if (sent.length === 0) return [];
-  return tx.statement<RecordedBreak>(REOPEN_OTHERWISE, [provider, currency, JSON.stringify(sent)]);
+  return tx.statement<RecordedBreak>(REOPEN_CONTRADICTED, [provider, currency, JSON.stringify(sent)]);
 }

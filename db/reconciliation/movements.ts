@@ -1,13 +1,12 @@
-import type { LocalDate } from '../../domain/frame/time/dates.ts';
+import type { LocalDate } from '../../domain/common/time/dates.ts';
 import { type DaySums, NOTHING, plus, totalsOf } from '../../domain/reconciliation/day-balance.ts';
 import type { Movement } from '../../domain/reconciliation/movements.ts';
 import type { CarriedOver } from '../../domain/reconciliation/one-sided.ts';
 import type { PaymentKey } from '../../domain/reconciliation/reconciliation.ts';
-import type { Reader } from '../driver/client.ts';
-import { RETURNED_OF_ARRIVED } from './returned-payments.ts';
-import type { Position } from './statements.ts';
+import type { Reader } from '../query/database.ts';
+import type { Position } from './schema.ts';
 
-/** A movement with what tells it from its repetitions: the statement's id of its entry. */
+/** A movement with the id of its statement entry, which distinguishes it from its repetitions. */
 export type StagedMovement = Movement & { readonly entryId: string };
 
 const STAGE = `
@@ -19,8 +18,12 @@ const STAGE = `
     booked_at timestamptz, of_day boolean, accounts jsonb, resource_id uuid)
   ON CONFLICT DO NOTHING`;
 
-/** Keeps a page of the provider's statement until the comparison has sorted it. An entry that a provider repeats counts once. */
-export async function stageTheirs(reader: Reader, runId: string, movements: readonly StagedMovement[]): Promise<void> {
+/** Stores a page of the provider's statement until the comparison has sorted it. An entry that a provider repeats counts once. */
+export async function stageProviderMovements(
+  reader: Reader,
+  runId: string,
+  movements: readonly StagedMovement[],
+): Promise<void> {
   if (movements.length === 0) return;
   const rows = movements.map((one) => ({
     direction: one.direction,
@@ -36,9 +39,9 @@ export async function stageTheirs(reader: Reader, runId: string, movements: read
   await reader.statement(STAGE, [runId, JSON.stringify(rows)]);
 }
 
-export interface Stretch {
+export interface MovementRange {
   readonly after: bigint;
-  /** Of the compared day; `from` is inclusive, `to` exclusive. */
+  /** The bounds of the compared day; `from` is inclusive, `to` exclusive. */
   readonly from: Date;
   readonly to: Date;
   /** How far beyond either end movements still count as neighbours. */
@@ -46,7 +49,7 @@ export interface Stretch {
   readonly limit: number;
 }
 
-export interface StagedStretch {
+export interface StagedRange {
   readonly postings: number;
   readonly lastId: bigint | null;
   readonly lastPostedAt: Date | null;
@@ -54,9 +57,9 @@ export interface StagedStretch {
   readonly lastOfDay: bigint | null;
 }
 
-// Only what moves a provider's money: principals between settlement and a client or suspense, and opening balances. Ids and
-// times have the same order but for transactions that overlap.
-export const STAGE_OURS = `
+// Only movements of a provider's money: principals between settlement and a client or suspense, and opening balances. Ids and
+// times have the same order, except for transactions that overlap.
+export const STAGE_LEDGER_MOVEMENTS = `
   WITH settlement AS MATERIALIZED (
     SELECT id FROM system_accounts WHERE provider = $2 AND currency = $3 AND kind = 'settlement'
   ), page AS MATERIALIZED (
@@ -76,17 +79,15 @@ export const STAGE_OURS = `
     FROM page
       LEFT JOIN outgoing_transfers paid ON paid.id = page.outgoing_transfer_id
       LEFT JOIN incoming_transfers arrived ON arrived.id = page.incoming_transfer_id
-      LEFT JOIN LATERAL (${RETURNED_OF_ARRIVED}) AS returned ON true
       LEFT JOIN balance_adjustments opening ON opening.posting_id = page.id AND opening.workflow_type = 'opening-balance',
-      LATERAL (SELECT coalesce(arrived.return_of, returned.id) AS id) AS back,
       LATERAL (SELECT
-        CASE WHEN opening.account_id IS NOT NULL THEN 'opening' WHEN coalesce(paid.id, back.id) IS NOT NULL THEN 'out' ELSE 'in' END AS direction,
-        coalesce(opening.account_id::text, paid.id::text, back.id::text, arrived.service_provider_id, arrived.id::text) AS reference,
+        CASE WHEN opening.account_id IS NOT NULL THEN 'opening' WHEN coalesce(paid.id, arrived.return_of) IS NOT NULL THEN 'out' ELSE 'in' END AS direction,
+        coalesce(opening.account_id::text, paid.id::text, arrived.return_of::text, arrived.service_provider_id, arrived.id::text) AS reference,
         CASE WHEN opening.account_id IS NOT NULL THEN 'opening-balance'
-          WHEN back.id IS NOT NULL OR (paid.id IS NOT NULL AND page.moved = 'credit') THEN 'payment-out-undone'
+          WHEN arrived.return_of IS NOT NULL OR (paid.id IS NOT NULL AND page.moved = 'credit') THEN 'payment-out-undone'
           WHEN paid.id IS NOT NULL THEN 'payment-out'
           WHEN page.moved = 'credit' THEN 'payment-in' ELSE 'payment-in-sent-back' END AS movement,
-        coalesce(opening.account_id, paid.id, back.id, arrived.id) AS resource_id,
+        coalesce(opening.account_id, paid.id, arrived.return_of, arrived.id) AS resource_id,
         coalesce(opening.account_id, paid.account_id, arrived.account_id) AS account_id) AS named
       LEFT JOIN accounts account ON account.id = named.account_id
     WHERE page.entry_type = 'principal' AND named.reference IS NOT NULL
@@ -99,14 +100,14 @@ export const STAGE_OURS = `
     max(id) FILTER (WHERE posted_at < $6) AS "lastOfDay" FROM page`;
 
 /** Adds a page of our own movements, in order of posting. */
-export async function stageOurs(
+export async function stageLedgerMovements(
   reader: Reader,
   runId: string,
   { provider, currency }: Position,
-  stretch: Stretch,
-): Promise<StagedStretch> {
-  const { after, from, to, marginMs, limit } = stretch;
-  const [staged] = await reader.statement<StagedStretch>(STAGE_OURS, [
+  range: MovementRange,
+): Promise<StagedRange> {
+  const { after, from, to, marginMs, limit } = range;
+  const [staged] = await reader.statement<StagedRange>(STAGE_LEDGER_MOVEMENTS, [
     runId,
     provider,
     currency,
@@ -129,18 +130,18 @@ const PAGE = `
   ORDER BY direction, reference, side, entry_id LIMIT $6`;
 
 /** Both sides' movements, payment by payment. */
-export async function* walkMovements(
+export async function* streamMovements(
   reader: Reader,
   runId: string,
   limit: number,
 ): AsyncGenerator<readonly StagedMovement[]> {
-  let place = ['', '', '', ''];
+  let cursor = ['', '', '', ''];
   for (;;) {
-    const page = await reader.statement<StagedMovement>(PAGE, [runId, ...place, limit]);
+    const page = await reader.statement<StagedMovement>(PAGE, [runId, ...cursor, limit]);
     const last = page.at(-1);
     if (last !== undefined) yield page;
     if (last === undefined || page.length < limit) return;
-    place = [last.direction, last.reference, last.side, last.entryId];
+    cursor = [last.direction, last.reference, last.side, last.entryId];
   }
 }
 
@@ -168,7 +169,7 @@ export async function sumMovements(reader: Reader, runId: string): Promise<DaySu
 
 const FORGET_PAGE = 20_000;
 
-// Together with what a comparison left that was killed: it has ended after a day.
+// Also deletes what a killed comparison left: no comparison lasts a day.
 const FORGET = `
   DELETE FROM reconciliation_movements WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM reconciliation_movements WHERE run_id = $1::uuid OR run_id < uuidv7_floor(clock_timestamp() - interval '1 day')
@@ -192,8 +193,8 @@ const CARRY = `
     run_id = greatest(reconciliation_carry_overs.run_id, excluded.run_id)`;
 
 /**
- * Keeps what the day had on one side alone, for the day whose other side has it; `paired` have it just beyond midnight. All parts of a
- * payment are sent together.
+ * Keeps the day's movements that only one side has, for the day on which the other side has them; for `paired` ones that is just beyond
+ * midnight. All parts of a payment are sent together.
  */
 export async function carryOver(
   reader: Reader,
@@ -227,13 +228,13 @@ export async function carryOver(
     resource_id: one.resourceId,
   }));
   // A file may have hundreds of thousands of one reference, more than one statement stores within its deadline.
-  for (let start = 0; start < rows.length; start += CARRIED_TOGETHER) {
-    const some = JSON.stringify(rows.slice(start, start + CARRIED_TOGETHER));
+  for (let start = 0; start < rows.length; start += CARRY_OVERS_PER_STATEMENT) {
+    const some = JSON.stringify(rows.slice(start, start + CARRY_OVERS_PER_STATEMENT));
     await reader.statement(CARRY, [provider, currency, day, runId, some]);
   }
 }
 
-const CARRIED_TOGETHER = 5_000;
+const CARRY_OVERS_PER_STATEMENT = 5_000;
 
 function byTimeAndAmount(one: Movement, other: Movement): number {
   return one.bookedAt.getTime() - other.bookedAt.getTime() || Number(one.amountMinor - other.amountMinor);
@@ -244,7 +245,7 @@ const CARRIED = `
   WHERE provider = $1 AND currency = $2 AND day <> $3::date
     AND (direction, reference) IN (SELECT * FROM jsonb_to_recordset($4::jsonb) AS key (direction text, reference text))`;
 
-/** What other days had of these payments on one side alone. */
+/** The movements of these payments that only one side has on other days. */
 export function listCarriedOver(
   reader: Reader,
   { provider, currency }: Position,
@@ -255,7 +256,7 @@ export function listCarriedOver(
   return reader.statement<CarriedOver>(CARRIED, [provider, currency, day, sent]);
 }
 
-/** Movements that one side alone has on a day are kept so long, for the days whose other side has them. */
+/** How long movements that only one side has on a day are kept, for the days on which the other side has them. */
 export const CARRIED_DAYS_KEPT = 60;
 
 function uniqueOf(keys: readonly PaymentKey[]): string {
@@ -269,7 +270,7 @@ const FORGET_CARRIED = `
   DELETE FROM reconciliation_carry_overs WHERE provider = $1 AND currency = $2
     AND ((day = $3::date AND run_id < $4::uuid) OR day < $3::date - ${CARRIED_DAYS_KEPT})`;
 
-/** Forgets what this comparison of the day no longer finds, unless one that began later does, and what is too old to come. */
+/** Deletes what this comparison of the day no longer finds, unless a later one does, and what is too old to be matched. */
 export async function forgetCarriedOver(
   reader: Reader,
   { provider, currency }: Position,

@@ -1,8 +1,7 @@
-import { isUuid } from '../../domain/frame/ids.ts';
+import { isUuid } from '../../domain/common/ids.ts';
 import type { NamedPayment } from '../../domain/reconciliation/files/named-payments.ts';
-import type { Reader } from '../driver/client.ts';
-import { RETURNED_OF_ARRIVED } from './returned-payments.ts';
-import type { Position } from './statements.ts';
+import type { Reader } from '../query/database.ts';
+import type { Position } from './schema.ts';
 
 // $1 provider, $2 currency, $3 names, $4 those that are ids
 const NAMED = `
@@ -26,12 +25,10 @@ const NAMED = `
   SELECT 'out', id::text, name, amount_minor FROM names JOIN outgoing_transfers ON service_provider_reference = name
     WHERE provider = $1 AND currency = $2 AND scope = 'external'
   UNION ALL
-  SELECT CASE WHEN back.id IS NULL THEN 'in' ELSE 'out' END, coalesce(back.id::text, arrived.service_provider_id), name, arrived.amount_minor
-  FROM arrived LEFT JOIN LATERAL (${RETURNED_OF_ARRIVED}) AS returned ON true,
-    LATERAL (SELECT coalesce(arrived.return_of, returned.id) AS id) AS back
-  WHERE arrived.provider = $1 AND arrived.currency = $2 AND coalesce(back.id::text, arrived.service_provider_id) IS NOT NULL`;
+  SELECT CASE WHEN return_of IS NULL THEN 'in' ELSE 'out' END, coalesce(return_of::text, service_provider_id), name, amount_minor
+  FROM arrived WHERE provider = $1 AND currency = $2 AND coalesce(return_of::text, service_provider_id) IS NOT NULL`;
 
-/** Our payments by our ids and transaction numbers, and by the provider's references; by one name, more than one may be known. */
+/** Our payments by our ids and transaction numbers, and by the provider's references; one name may match several. */
 export function findNamedPayments(
   reader: Reader,
   { provider, currency }: Position,
@@ -50,8 +47,8 @@ const SHARED = `
     SELECT FROM accounts WHERE provider = $1 AND currency = $2 AND status NOT IN ('pending', 'declined') AND id NOT IN (SELECT id FROM named)
   ) AS shared`;
 
-/** Whether these are accounts of our clients, who share the position with others. */
-export async function areOfSomeClients(
+/** Whether these accounts belong to some of our clients, while the position also has others. */
+export async function anyBelongToClients(
   reader: Reader,
   { provider, currency }: Position,
   accounts: readonly string[],

@@ -1,20 +1,14 @@
-import {
-  bigint,
-  boolean,
-  date,
-  integer,
-  jsonb,
-  pgTable,
-  primaryKey,
-  text,
-  timestamp,
-  unique,
-  uuid,
-} from 'drizzle-orm/pg-core';
+import { bigint, date, integer, jsonb, pgTable, primaryKey, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 import type { BreakKind } from '../../domain/reconciliation/reconciliation.ts';
 
 const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });
 const whole = (name: string) => bigint(name, { mode: 'bigint' });
+
+/** A provider's pooled position in one currency. */
+export interface Position {
+  readonly provider: string;
+  readonly currency: string;
+}
 
 /** One side of a break, as stored: the amount in minor units as text. */
 export interface StoredFacts {
@@ -22,11 +16,10 @@ export interface StoredFacts {
   readonly currency: string;
   readonly account: string | null;
   readonly date: string | null;
-  /** Of a statement's figure that counts. */
+  /** Of a figure in the statement that counts. */
   readonly count?: number;
 }
 
-/** Reconciliation for drizzle; migrations 0002, 0007, 0041, 0055 and 0060 are authoritative. */
 export const reconciliationBreaks = pgTable('reconciliation_breaks', {
   id: uuid('id').primaryKey(),
   provider: text('provider').notNull(),
@@ -65,15 +58,8 @@ export const statementComparisons = pgTable(
   (table) => [primaryKey({ columns: [table.provider, table.currency] })],
 );
 
-export const providerSubmissions = pgTable('provider_submissions', {
-  single: boolean('single').primaryKey().default(true),
-  closedAt: instant('closed_at'),
-  restoreBeganAt: instant('restore_began_at'),
-  operatorClosedAt: instant('operator_closed_at'),
-  operatorReason: text('operator_reason'),
-});
-
-const DAY_COLUMNS = {
+/** The view `reconciliation_days`: a compared day, with its breaks counted. */
+export const reconciliationDays = pgTable('reconciliation_days', {
   id: uuid('id').primaryKey(),
   provider: text('provider').notNull(),
   currency: text('currency').notNull(),
@@ -86,49 +72,8 @@ const DAY_COLUMNS = {
   ledgerCreditMinor: whole('ledger_credit_minor').notNull(),
   ledgerDebitCount: whole('ledger_debit_count').notNull(),
   ledgerDebitMinor: whole('ledger_debit_minor').notNull(),
-  postingId: whole('posting_id').notNull(),
-  source: text('source', { enum: ['statement', 'camt.053'] })
-    .notNull()
-    .default('statement'),
-  createdAt: instant('created_at').notNull(),
   comparedAt: instant('compared_at').notNull(),
-};
-
-export const reconciliations = pgTable('reconciliations', DAY_COLUMNS, (table) => [
-  unique('reconciliations_of_day').on(table.provider, table.currency, table.day),
-]);
-
-const MOVEMENT_COLUMNS = {
-  direction: text('direction').notNull(),
-  reference: text('reference').notNull(),
-  side: text('side', { enum: ['provider', 'ours'] }).notNull(),
-  movement: text('movement').notNull(),
-  amountMinor: whole('amount_minor').notNull(),
-  bookedAt: instant('booked_at').notNull(),
-  accounts: text('accounts').array().notNull(),
-  resourceId: uuid('resource_id'),
-  runId: uuid('run_id').notNull(),
-};
-
-export const reconciliationMovements = pgTable(
-  'reconciliation_movements',
-  { ...MOVEMENT_COLUMNS, entryId: text('entry_id').notNull(), ofDay: boolean('of_day').notNull() },
-  ({ runId, direction, reference, side, entryId }) => [
-    primaryKey({ columns: [runId, direction, reference, side, entryId] }),
-  ],
-);
-
-export const reconciliationCarryOvers = pgTable(
-  'reconciliation_carry_overs',
-  {
-    ...MOVEMENT_COLUMNS,
-    provider: text('provider').notNull(),
-    currency: text('currency').notNull(),
-    day: date('day', { mode: 'string' }).notNull(),
-    part: integer('part').notNull().default(1),
-    isPaired: boolean('is_paired').notNull().default(false),
-  },
-  ({ provider, currency, direction, reference, movement, side, day, part }) => [
-    primaryKey({ columns: [provider, currency, direction, reference, movement, side, day, part] }),
-  ],
-);
+  breakCount: whole('break_count').notNull(),
+  openBreakCount: whole('open_break_count').notNull(),
+  status: text('status', { enum: ['balanced', 'breaks'] }).notNull(),
+});

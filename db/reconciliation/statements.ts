@@ -1,23 +1,16 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
-import { isUuid } from '../../domain/frame/ids.ts';
+import { isUuid } from '../../domain/common/ids.ts';
 import type {
   Difference,
   PaymentDifference,
   PaymentKey,
   Standing,
 } from '../../domain/reconciliation/reconciliation.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { type Given, prepared, type RowOf } from '../driver/queries/queries.ts';
-import { newId } from '../frame/ids.ts';
+import { newId } from '../common/ids.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { type Given, prepared, type RowOf } from '../query/queries.ts';
 import { lockBreaks } from './found-breaks.ts';
-import { RETURNED_OF_ARRIVED } from './returned-payments.ts';
-import { reconciliationBreaks, statementComparisons } from './schema.ts';
-
-/** A provider's pooled position in one currency. */
-export interface Position {
-  readonly provider: string;
-  readonly currency: string;
-}
+import { type Position, reconciliationBreaks, statementComparisons } from './schema.ts';
 
 /** The currencies in which we have, or may have, money at the provider. */
 export async function listCurrencies(reader: Reader, provider: string): Promise<string[]> {
@@ -37,9 +30,7 @@ const STANDINGS: Readonly<Record<PaymentKey['direction'], string>> = {
     SELECT transfer.id::text AS reference, transfer.amount_minor AS "amountMinor",
       transfer.status IN ('released', 'completed') AND NOT transfer.returned AS moved,
       CASE WHEN transfer.returned THEN (
-        -- Which a return has not if the release before has booked it.
-        SELECT sum(amount_minor)::bigint FROM incoming_transfers
-        WHERE incoming_transfers.return_of = transfer.id OR incoming_transfers.id = transfer.incoming_transfer_id
+        SELECT sum(amount_minor)::bigint FROM incoming_transfers WHERE return_of = transfer.id
       ) WHEN transfer.status = 'failed' THEN transfer.amount_minor END AS "undoneMinor",
       (SELECT greatest(count(*), 1)::integer FROM incoming_transfers WHERE return_of = transfer.id) AS "undoneTimes"
     FROM outgoing_transfers transfer WHERE transfer.id IN (SELECT jsonb_array_elements_text($3::jsonb)::uuid)
@@ -63,7 +54,7 @@ export async function readStandings(
   direction: PaymentKey['direction'],
   references: readonly string[],
 ): Promise<ReadonlyMap<string, Standing>> {
-  // The provider's references are its own; ours are ids.
+  // The provider's references are its own; all others are our ids.
   const known = [...new Set(references)].filter((reference) => direction === 'in' || isUuid(reference));
   const rows = await reader.statement<StandingRow>(STANDINGS[direction], [provider, currency, JSON.stringify(known)]);
   return new Map(rows.map(({ reference, ...standing }) => [reference, standing]));
@@ -125,11 +116,10 @@ export async function listBooked(
     )
     SELECT page.id AS "postingId",
       CASE WHEN opening.account_id IS NOT NULL THEN 'opening' WHEN arrived.service_provider_id IS NULL THEN 'out' ELSE 'in' END AS direction,
-      coalesce(opening.account_id::text, arrived.service_provider_id, page.outgoing_transfer_id::text, arrived.return_of::text, returned.id::text, '') AS reference
+      coalesce(opening.account_id::text, arrived.service_provider_id, page.outgoing_transfer_id::text, arrived.return_of::text, '') AS reference
     FROM page
       LEFT JOIN balance_adjustments opening ON opening.posting_id = page.id AND opening.workflow_type = 'opening-balance'
       LEFT JOIN incoming_transfers arrived ON arrived.id = page.incoming_transfer_id
-      LEFT JOIN LATERAL (${sql.raw(RETURNED_OF_ARRIVED)}) AS returned ON true
     ORDER BY page.id`);
 }
 
@@ -146,8 +136,8 @@ const LEFT_OUT = `
   ) AS first`;
 
 /**
- * Where the comparison after this one begins: after the last posting that this one has passed, but before the first one that it has
- * left out as later. Ids do not follow the time exactly.
+ * Where the next comparison begins: after the last posting that this one has passed, but before the first one that it has
+ * left out as later. The order of ids does not exactly follow time.
  */
 export async function cursorAfter(
   reader: Reader,
@@ -178,8 +168,8 @@ const RECORD = `
   SELECT id FROM reopened UNION ALL SELECT id FROM added`;
 
 /**
- * Records a difference for a person to resolve. It is about the payment as a whole, so one of the payment's breaks of that kind
- * stands for it: returns false if one is open already or a person has resolved all; reopens the last that had disappeared by itself.
+ * Records a difference for a person to resolve. It concerns the payment as a whole, so any of the payment's breaks of that kind
+ * covers it: returns false if one is open already or a person has resolved all; reopens the last that had disappeared by itself.
  */
 export async function recordDifference(
   tx: Transaction,
@@ -200,8 +190,8 @@ export interface OpenDifference extends PaymentKey {
 }
 
 /**
- * Open differences of a position that a look-up may show to be gone, oldest first. All others stay for the next comparison of
- * their day, or for a person: what a day's statement has, no answer about the payment takes back.
+ * Open differences of a position that a look-up may resolve, oldest first. All others stay for the next comparison of their day, or
+ * for a person: no answer about the payment overrides a day's statement.
  */
 export async function listOpenDifferences(
   reader: Reader,

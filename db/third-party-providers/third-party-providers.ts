@@ -1,18 +1,18 @@
 import { and } from 'drizzle-orm';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { ThirdPartyProviderId } from '../../domain/frame/ids.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { ThirdPartyProviderId } from '../../domain/common/ids.ts';
 import type {
   ThirdPartyProviderStatus,
   ThirdPartyRegistration,
 } from '../../domain/third-party-providers/third-party-providers.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
-import { lockIn, lookUpIn, sendInsertion, sendUpdate } from '../driver/queries/rows.ts';
-import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
-import { equalTo } from '../frame/filters.ts';
-import { newId } from '../frame/ids.ts';
-import { thirdPartyProviders } from './third-party-providers-schema.ts';
+import { auditorOf, type Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import { equalTo } from '../common/filters.ts';
+import { newId } from '../common/ids.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../query/lists.ts';
+import { lockIn, lookUpIn, sendInsertion, sendUpdate } from '../query/rows.ts';
+import { thirdPartyProviders } from './schema.ts';
 
 const audit = auditorOf('third-party-provider');
 
@@ -46,8 +46,8 @@ export type ThirdPartyProviderChange = {
 const LOCK = lockIn(thirdPartyProviders, 'no key update');
 
 /**
- * What changes, changes at once: every request of a third party reads its row. Its access tokens and codes from before it became
- * inactive stay dead when it becomes active again.
+ * Changes take effect at once: every request of a third party reads its row. Its access tokens and codes from before it became
+ * inactive stay invalid when it becomes active again.
  */
 export async function changeThirdPartyProvider(
   tx: Transaction,
@@ -81,8 +81,8 @@ export async function changeThirdPartyProvider(
 }
 
 /**
- * Registers a third party under a predetermined id, as kept in the files of a development machine. Repeating it replaces what
- * has changed of its addresses, and revives nothing.
+ * Registers a third party under a predetermined id, as kept in the files of a development machine. Repeating it updates its
+ * addresses, and does not reactivate it.
  */
 export async function registerThirdPartyProvider(
   tx: Transaction,
@@ -101,7 +101,7 @@ export async function registerThirdPartyProvider(
   await changeThirdPartyProvider(tx, id, { applicationWebsite, redirectUris }, initiator);
 }
 
-/** An address may hold a secret of its owner. */
+/** An address may contain a secret of its owner. */
 function auditedFields({ name, status, jwks, dpopBoundAccessTokens }: ThirdPartyProviderRow) {
   return { name, status, dpopBoundAccessTokens, kids: jwks.keys.map(({ kid }) => kid) };
 }

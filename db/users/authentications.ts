@@ -1,23 +1,23 @@
 import { eq, sql } from 'drizzle-orm';
 import { decideAuthenticationAttempt, forgetAt, withoutAttempt } from '../../domain/users/authentications.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { deleteBatch } from '../driver/queries/rows.ts';
-import { readClock } from '../frame/clock.ts';
+import { readClock } from '../common/clock.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { type Given, prepared, preparedChange } from '../query/queries.ts';
+import { deleteBatch } from '../query/rows.ts';
+import { userAuthenticationFailures, users } from './schema.ts';
 import type { UserRow } from './users.ts';
-import { userAuthenticationFailures, users } from './users-schema.ts';
 
-/** Who is limited, by the SHA-256 of its name. */
+/** What is limited, by the SHA-256 of its name. */
 export interface LimitedHash {
   readonly hash: Buffer;
-  /** Of the address that it is for; null for a source, which is for all. */
+  /** The SHA-256 of the address that it belongs to; null for a source, which belongs to all. */
   readonly ofAddressHash: Buffer | null;
   readonly failuresMax: number;
 }
 
-type Place = { readonly addressHash: Uint8Array };
+type LimitKey = { readonly addressHash: Uint8Array };
 
-const ENTER = prepared((db, given: Given<Place & { ofAddressHash: Uint8Array | null }>) =>
+const ENTER = preparedChange((db, given: Given<LimitKey & { ofAddressHash: Uint8Array | null }>) =>
   db
     .insert(userAuthenticationFailures)
     .values({
@@ -29,7 +29,7 @@ const ENTER = prepared((db, given: Given<Place & { ofAddressHash: Uint8Array | n
     .onConflictDoNothing(),
 );
 
-const LOCK = prepared((db, given: Given<Place>) =>
+const LOCK = preparedChange((db, given: Given<LimitKey>) =>
   db
     .select({ failedAt: sql<string[]>`to_json(${userAuthenticationFailures.failedAt})` })
     .from(userAuthenticationFailures)
@@ -37,18 +37,18 @@ const LOCK = prepared((db, given: Given<Place>) =>
     .for('update'),
 );
 
-const RECORD = prepared((db, given: Given<Place & { failedAt: readonly Date[]; forgetAt: Date }>) =>
+const RECORD = preparedChange((db, given: Given<LimitKey & { failedAt: readonly Date[]; forgetAt: Date }>) =>
   db
     .update(userAuthenticationFailures)
     .set({ failedAt: sql`${given.failedAt}::timestamptz[]`, forgetAt: sql`${given.forgetAt}::timestamptz` })
     .where(eq(userAuthenticationFailures.addressHash, given.addressHash)),
 );
 
-const FORGET = prepared((db, given: Given<Place>) =>
+const FORGET = preparedChange((db, given: Given<LimitKey>) =>
   db.delete(userAuthenticationFailures).where(eq(userAuthenticationFailures.addressHash, given.addressHash)),
 );
 
-const FORGET_OF_ADDRESS = prepared((db, given: Given<Place>) =>
+const FORGET_OF_ADDRESS = preparedChange((db, given: Given<LimitKey>) =>
   db.delete(userAuthenticationFailures).where(eq(userAuthenticationFailures.ofAddressHash, given.addressHash)),
 );
 
@@ -56,7 +56,7 @@ export type ClaimedAttempt =
   | { readonly allowed: true; readonly attemptedAt: Date }
   | { readonly allowed: false; readonly retryAfterSeconds: number };
 
-/** Counts an attempt before its password is checked against all that it is limited by, or refuses it because too many have failed. */
+/** Counts an attempt before its password is checked, against each of its limits, or rejects it because too many have failed. */
 export async function claimAuthenticationAttempt(
   tx: Transaction,
   limited: readonly LimitedHash[],
@@ -78,7 +78,7 @@ export async function claimAuthenticationAttempt(
 }
 
 /** The password was correct: the attempt is no failure. Earlier failures stay. */
-export async function forgiveAuthenticationAttempt(
+export async function resetFailedAttempts(
   tx: Transaction,
   limited: readonly LimitedHash[],
   attemptedAt: Date,
@@ -92,7 +92,7 @@ export async function forgiveAuthenticationAttempt(
   }
 }
 
-/** Two attempts that share what limits them lock it in the same order. */
+/** Two attempts with common limits lock them in the same order. */
 function inOrder(limited: readonly LimitedHash[]): readonly LimitedHash[] {
   return [...limited].sort((one, other) => one.hash.compare(other.hash));
 }

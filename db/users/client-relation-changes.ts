@@ -1,16 +1,19 @@
 import { eq } from 'drizzle-orm';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { UserClientRelationId, UserId } from '../../domain/frame/ids.ts';
-import { requireMove } from '../../domain/frame/moves.ts';
-import { USER_CLIENT_RELATION_MOVES, type UserClientRelationStatus } from '../../domain/users/client-relations.ts';
-import type { Transaction } from '../driver/client.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { lockIn, sendUpdate } from '../driver/queries/rows.ts';
-import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { UserClientRelationId, UserId } from '../../domain/common/ids.ts';
+import { requireTransition } from '../../domain/common/transitions.ts';
+import {
+  USER_CLIENT_RELATION_TRANSITIONS,
+  type UserClientRelationStatus,
+} from '../../domain/users/client-relations.ts';
+import { appendAuditEntry, type Initiator } from '../common/audit-entries.ts';
 import { revokeConsentsOfRelation } from '../open-banking/withdrawals.ts';
+import type { Transaction } from '../query/database.ts';
+import { type Given, prepared } from '../query/queries.ts';
+import { lockIn, sendUpdate } from '../query/rows.ts';
 import { ofUser, type UserClientRelationRow } from './client-relations.ts';
 import { cancelPendingInvitation } from './invitations.ts';
-import { userClientRelations, users } from './users-schema.ts';
+import { userClientRelations, users } from './schema.ts';
 
 type Values = { readonly userId: UserId; readonly id: UserClientRelationId };
 
@@ -42,7 +45,7 @@ export async function changeUserClientRelation(
   const before = await tx.lock(LOCK, id);
   if (before === null) throw new Error(`relation ${id} is gone`);
   if (before.status === status) return before;
-  requireMove('user client relation', USER_CLIENT_RELATION_MOVES, before.status, status);
+  requireTransition('user client relation', USER_CLIENT_RELATION_TRANSITIONS, before.status, status);
   const after = sendUpdate(tx, userClientRelations, before, { status, revision: before.revision + 1n });
   appendAuditEntry(tx, {
     initiator,

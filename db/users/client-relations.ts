@@ -1,23 +1,23 @@
 import { and, eq, inArray, sql } from 'drizzle-orm';
-import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
-import type { ClientId, UserClientRelationId, UserId } from '../../domain/frame/ids.ts';
-import { statusesBefore } from '../../domain/frame/moves.ts';
+import { recordNotFound, rejection } from '../../domain/common/errors.ts';
+import type { ClientId, UserClientRelationId, UserId } from '../../domain/common/ids.ts';
+import { statusesBefore } from '../../domain/common/transitions.ts';
 import {
-  USER_CLIENT_RELATION_MOVES,
   USER_CLIENT_RELATION_STATUSES,
+  USER_CLIENT_RELATION_TRANSITIONS,
   type UserClientRelationStatus,
 } from '../../domain/users/client-relations.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { insertRowOnce, lockIn, lookUpIn } from '../driver/queries/rows.ts';
-import { isListed } from '../driver/values.ts';
-import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
-import { equalTo } from '../frame/filters.ts';
-import { newId } from '../frame/ids.ts';
-import { clients } from '../frame/schema.ts';
-import { userClientRelations, users } from './users-schema.ts';
+import { appendAuditEntry, type Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import { equalTo } from '../common/filters.ts';
+import { newId } from '../common/ids.ts';
+import { clients } from '../common/schema.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../query/lists.ts';
+import { type Given, prepared, preparedChange } from '../query/queries.ts';
+import { lockIn, lookUpIn, sendInsertion } from '../query/rows.ts';
+import { isListed } from '../query/values.ts';
+import { userClientRelations, users } from './schema.ts';
 
 export type UserClientRelationRow = typeof userClientRelations.$inferSelect;
 
@@ -26,8 +26,8 @@ const ENTITY = 'userClientRelation';
 const LOCK_USER = lockIn(users, 'no key update');
 
 /**
- * Relates a user to clients that it has no relation to yet, allowed or revoked. Locks the user, so that requests that name
- * the same clients in different orders run one after the other.
+ * Creates a user's relations to clients that it has no relation to yet, allowed or revoked. Locks the user, so that requests that
+ * name the same clients in different orders run one after the other.
  */
 export async function createUserClientRelations(
   tx: Transaction,
@@ -35,40 +35,53 @@ export async function createUserClientRelations(
   clientIds: readonly ClientId[],
   initiator: Initiator,
 ): Promise<readonly UserClientRelationRow[]> {
-  const [user, now] = await Promise.all([tx.lock(LOCK_USER, userId), readClock(tx)]);
+  const [user, now, related] = await Promise.all([
+    tx.lock(LOCK_USER, userId),
+    readClock(tx),
+    tx.run(RELATED, { userId, ids: clientIds }),
+  ]);
   if (user === null) throw recordNotFound('user', 'id', userId);
   await requireClients(tx, ENTITY, clientIds);
+  const [known] = related;
+  if (known !== undefined) throw alreadyRelated(known.clientId);
   return insertUserClientRelations(tx, userId, clientIds, now, initiator);
 }
 
-/** The same for a user that this transaction created or locked, and clients that are known. */
-export async function insertUserClientRelations(
+/** The same for a user without relations to these clients, which are known. */
+export function insertUserClientRelations(
   tx: Transaction,
   userId: UserId,
   clientIds: readonly ClientId[],
   now: Date,
   initiator: Initiator,
-): Promise<readonly UserClientRelationRow[]> {
-  const inserted = await Promise.all(
-    clientIds.map((clientId) => insertRowOnce(tx, userClientRelations, newRelation(userId, clientId, now))),
-  );
-  const rows = inserted.filter((row) => row !== null);
-  for (const { id, clientId, status } of rows) {
-    const after = { userId, clientId, status };
-    appendAuditEntry(tx, { initiator, resource: 'user-client-relation', resourceId: id, action: 'created', after });
-  }
-  const related = new Set(rows.map((row) => row.clientId));
-  const known = clientIds.find((clientId) => !related.has(clientId));
-  if (known === undefined) return rows;
-  const message = 'The user already has a relation to this client; its status is changed by PATCH.';
-  throw refusal('common.state.illegal_transition', [ENTITY, 'clientId', known], message);
+): readonly UserClientRelationRow[] {
+  const twice = clientIds.find((clientId, index) => clientIds.indexOf(clientId) < index);
+  if (twice !== undefined) throw alreadyRelated(twice);
+  return clientIds.map((clientId) => {
+    const row = sendInsertion(tx, userClientRelations, newRelation(userId, clientId, now));
+    const after = { userId, clientId, status: row.status };
+    appendAuditEntry(tx, { initiator, resource: 'user-client-relation', resourceId: row.id, action: 'created', after });
+    return row;
+  });
 }
+
+function alreadyRelated(clientId: ClientId) {
+  const message = 'The user already has a relation to this client; its status is changed by PATCH.';
+  return rejection('common.state.illegal_transition', [ENTITY, 'clientId', clientId], message);
+}
+
+const RELATED = prepared((db, given: Given<{ userId: UserId; ids: readonly ClientId[] }>) =>
+  db
+    .select({ clientId: userClientRelations.clientId })
+    .from(userClientRelations)
+    .where(and(eq(userClientRelations.userId, given.userId), isListed(userClientRelations.clientId, given.ids))),
+);
 
 function newRelation(userId: UserId, clientId: ClientId, now: Date) {
   return { id: newId<UserClientRelationId>(), userId, clientId, status: 'allowed' as const, createdAt: now };
 }
 
-const ALLOW = prepared((db, given: Given<ReturnType<typeof newRelation>>) =>
+const ALLOW = preparedChange((db, given: Given<ReturnType<typeof newRelation>>) =>
   db
     .insert(userClientRelations)
     .values({
@@ -83,13 +96,13 @@ const ALLOW = prepared((db, given: Given<ReturnType<typeof newRelation>>) =>
       set: { status: 'allowed', revision: sql`${userClientRelations.revision} + 1` },
       setWhere: inArray(
         userClientRelations.status,
-        statusesBefore(USER_CLIENT_RELATION_STATUSES, USER_CLIENT_RELATION_MOVES, 'allowed'),
+        statusesBefore(USER_CLIENT_RELATION_STATUSES, USER_CLIENT_RELATION_TRANSITIONS, 'allowed'),
       ),
     })
     .returning({ id: userClientRelations.id, revision: userClientRelations.revision }),
 );
 
-/** Lets the user act for the clients, replacing any earlier status, because the invited person has accepted. */
+/** Allows the user to act for the clients, replacing any earlier status, because the invited person has accepted. */
 export async function allowUserClientRelations(
   tx: Transaction,
   userId: UserId,
@@ -132,7 +145,7 @@ export async function findUserClientRelation(
   return relation?.userId === userId ? relation : null;
 }
 
-/** The same as a condition. */
+/** As findUserClientRelation, as a condition. */
 export function ofUser(given: Given<{ userId: UserId; id: UserClientRelationId }>) {
   return and(eq(userClientRelations.id, given.id), eq(userClientRelations.userId, given.userId));
 }

@@ -1,30 +1,31 @@
 import { and, asc, eq } from 'drizzle-orm';
 import type { ClientRelationKind } from '../../domain/clients/clients.ts';
-import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
-import { asId, type ClientId, type UserId, type UserInvitationId, type UserSignUpId } from '../../domain/frame/ids.ts';
-import { requireMove } from '../../domain/frame/moves.ts';
-import { emailKey } from '../../domain/frame/parties/emails.ts';
+import { recordNotFound, rejection } from '../../domain/common/errors.ts';
+import { asId, type ClientId, type UserId, type UserInvitationId, type UserSignUpId } from '../../domain/common/ids.ts';
+import { emailKey } from '../../domain/common/parties/emails.ts';
+import { requireTransition } from '../../domain/common/transitions.ts';
 import {
   decideSignUp,
   INVITATION_CHECK_MS,
   INVITATION_LIFETIME_MS,
   type SignUpStep,
-  USER_INVITATION_MOVES,
+  USER_INVITATION_TRANSITIONS,
   type UserInvitationStatus,
   type UserSignUpStatus,
 } from '../../domain/users/invitations.ts';
 import type { UserIdentity } from '../../domain/users/users.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { insertRow, insertRowOnce, lockIn, lookUpIn, sendUpdate, updateRow } from '../driver/queries/rows.ts';
-import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
-import { equalTo } from '../frame/filters.ts';
-import { newId } from '../frame/ids.ts';
-import { wake } from '../frame/workflow-wakeups.ts';
+import { auditorOf, type Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import { equalTo } from '../common/filters.ts';
+import { newId } from '../common/ids.ts';
+import { wake } from '../common/workflow-wakeups.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../query/lists.ts';
+import { type Given, prepared } from '../query/queries.ts';
+import { lockIn, lookUpIn, sendInsertion, sendUpdate, updateRow } from '../query/rows.ts';
+import { isListed } from '../query/values.ts';
 import { requireClients } from './client-relations.ts';
-import { userInvitations, userSignUps } from './users-schema.ts';
+import { userInvitations, userSignUps } from './schema.ts';
 
 const audit = auditorOf('user-invitation');
 
@@ -47,11 +48,19 @@ export async function inviteUser(
 ): Promise<readonly UserInvitationRow[]> {
   const { email, identity, invitations } = wanted;
   const clientIds = invitations.map(({ clientId }) => clientId);
-  await requireClients(tx, ENTITY, clientIds);
-  const now = await readClock(tx);
+  const [pending, now] = await Promise.all([
+    tx.run(PENDING_OF, { emailKey: emailKey(email), ids: clientIds }),
+    readClock(tx),
+    requireClients(tx, ENTITY, clientIds),
+  ]);
+  const twice = pending[0]?.clientId ?? clientIds.find((clientId, index) => clientIds.indexOf(clientId) < index);
+  if (twice !== undefined) {
+    const message = 'This person has a pending invitation to act for this client; cancel it to send another.';
+    throw rejection('common.state.illegal_transition', [ENTITY, 'clientId', twice], message);
+  }
   const ids = invitations.map(() => newId<UserInvitationId>());
   const signUpId = asId<UserSignUpId>(ids[0] ?? newId());
-  await insertRow(tx, userSignUps, {
+  sendInsertion(tx, userSignUps, {
     id: signUpId,
     email,
     identity,
@@ -70,20 +79,22 @@ export async function inviteUser(
   }));
   // In a fixed order, so that requests that name the same clients in different orders wait instead of deadlocking.
   const inOrder = wantedRows.toSorted((one, other) => (one.clientId < other.clientId ? -1 : 1));
-  const inserted = await Promise.all(inOrder.map((row) => insertRowOnce(tx, userInvitations, row)));
-  const rows = ids.flatMap((id) => inserted.find((row) => row?.id === id) ?? []);
-  const invited = new Set(rows.map(({ clientId }) => clientId));
-  const twice = clientIds.find((clientId) => !invited.has(clientId));
-  if (twice !== undefined) {
-    const message = 'This person has a pending invitation to act for this client; cancel it to send another.';
-    throw refusal('common.state.illegal_transition', [ENTITY, 'clientId', twice], message);
-  }
+  const inserted = inOrder.map((row) => sendInsertion(tx, userInvitations, row));
+  const rows = ids.flatMap((id) => inserted.find((row) => row.id === id) ?? []);
   await wakeSignUp(tx, signUpId);
   for (const { id, clientId, userClientRelation, status } of rows) {
     audit(tx, id, { initiator, action: 'created', after: { clientId, userClientRelation, status } });
   }
   return rows;
 }
+
+const PENDING_OF = prepared((db, given: Given<{ emailKey: string; ids: readonly ClientId[] }>) => {
+  const { emailKey, clientId, status } = userInvitations;
+  return db
+    .select({ clientId })
+    .from(userInvitations)
+    .where(and(eq(emailKey, given.emailKey), eq(status, 'pending'), isListed(clientId, given.ids)));
+});
 
 /** Records the invited person's answer to invitations that were pending. */
 export function auditAnswers(
@@ -107,7 +118,7 @@ export interface LockedSignUp {
   readonly now: Date;
 }
 
-const LOCK = lockIn(userSignUps, 'update');
+const LOCK = lockIn(userSignUps, 'update', 'row and parts');
 
 /** Locks a sign-up, and thereby its invitations: nothing changes them without this lock. */
 export async function lockSignUp(tx: Transaction, id: UserSignUpId): Promise<LockedSignUp> {
@@ -124,7 +135,7 @@ export async function endSignUp(
 ): Promise<readonly UserInvitationRow[]> {
   const invitationStatus = status === 'expired' ? 'cancelled' : status;
   const movable = (await readInvitations(tx, signUp.id)).filter(({ status: from }) =>
-    USER_INVITATION_MOVES[from].includes(invitationStatus),
+    USER_INVITATION_TRANSITIONS[from].includes(invitationStatus),
   );
   sendUpdate(tx, userSignUps, signUp, { status, nextCheckAt: null, revision: signUp.revision + 1n });
   const ended = movable.map((row) => sendUpdate(tx, userInvitations, row, { status: invitationStatus }));
@@ -133,7 +144,7 @@ export async function endSignUp(
   return ended;
 }
 
-/** Moves a sign-up as far as its row and the time allow, and says what its workflow does next. */
+/** Transitions a sign-up as far as its row and the time allow, and says what its workflow does next. */
 export async function advanceSignUp(tx: Transaction, id: UserSignUpId): Promise<SignUpStep> {
   const locked = await lockSignUp(tx, id);
   const step = decideSignUp(locked.signUp, locked.now);
@@ -142,7 +153,7 @@ export async function advanceSignUp(tx: Transaction, id: UserSignUpId): Promise<
   return { do: 'end' };
 }
 
-/** A mail server has the e-mail: what is left is to wait for the answer. */
+/** A mail server has accepted the e-mail: the workflow now waits for the answer. */
 export async function recordInvitationMailed(tx: Transaction, id: UserSignUpId): Promise<SignUpStep> {
   const { signUp, now } = await lockSignUp(tx, id);
   if (signUp.status === 'pending' && signUp.mailedAt === null) {
@@ -167,9 +178,9 @@ export async function changeUserInvitation(
     readInvitations(tx, found.signUpId),
   ]);
   const before = invitations.find((invitation) => invitation.id === id) ?? found;
-  if (status !== 'cancelled' || !USER_INVITATION_MOVES[before.status].includes(status)) {
+  if (status !== 'cancelled' || !USER_INVITATION_TRANSITIONS[before.status].includes(status)) {
     const message = `The invitation is ${before.status}; callers can only cancel a pending one.`;
-    throw refusal('common.state.illegal_transition', [ENTITY, 'status', status], message);
+    throw rejection('common.state.illegal_transition', [ENTITY, 'status', status], message);
   }
   await cancelInvitation(tx, locked, invitations, before, initiator);
   return { ...before, status };
@@ -184,7 +195,7 @@ async function cancelInvitation(
   initiator: Initiator,
 ): Promise<void> {
   const { id, status } = invitation;
-  requireMove('user invitation', USER_INVITATION_MOVES, status, 'cancelled');
+  requireTransition('user invitation', USER_INVITATION_TRANSITIONS, status, 'cancelled');
   const others = invitations.some((invitation) => invitation.id !== id && invitation.status === 'pending');
   if (!others) await endSignUp(tx, locked, 'cancelled');
   else sendUpdate(tx, userInvitations, invitation, { status: 'cancelled' });

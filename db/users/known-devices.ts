@@ -1,11 +1,11 @@
 import { and, eq, gt, sql } from 'drizzle-orm';
-import type { UserId } from '../../domain/frame/ids.ts';
+import type { UserId } from '../../domain/common/ids.ts';
 import { KNOWN_DEVICE_LIFETIME_MS, KNOWN_DEVICES_MAX } from '../../domain/users/authentications.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { deleteBatch } from '../driver/queries/rows.ts';
-import { readClock } from '../frame/clock.ts';
-import { userKnownDevices, users } from './users-schema.ts';
+import { readClock } from '../common/clock.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { type Given, prepared, preparedChange } from '../query/queries.ts';
+import { deleteBatch } from '../query/rows.ts';
+import { userKnownDevices, users } from './schema.ts';
 
 /** Devices on which a user has signed in. `tokenHash` is the SHA-256 of the token that a device keeps. */
 type Device = { readonly tokenHash: Uint8Array };
@@ -29,7 +29,7 @@ export async function isKnownDevice(reader: Reader, emailKey: string, tokenHash:
   return (await reader.first(OF_ADDRESS, { emailKey, tokenHash })) !== null;
 }
 
-const KEEP = prepared((db, given: Given<Device & { userId: UserId; expiresAt: Date }>) =>
+const KEEP = preparedChange((db, given: Given<Device & { userId: UserId; expiresAt: Date }>) =>
   db
     .insert(userKnownDevices)
     .values({ tokenHash: given.tokenHash, userId: given.userId, expiresAt: given.expiresAt })
@@ -40,7 +40,7 @@ const KEEP = prepared((db, given: Given<Device & { userId: UserId; expiresAt: Da
     }),
 );
 
-const FORGET_OLDEST = prepared((db, given: Given<{ userId: UserId }>) =>
+const FORGET_OLDEST = preparedChange((db, given: Given<{ userId: UserId }>) =>
   db.delete(userKnownDevices).where(
     sql`${userKnownDevices.tokenHash} IN (SELECT token_hash FROM user_known_devices WHERE user_id = ${given.userId}
       ORDER BY expires_at DESC OFFSET ${sql.raw(String(KNOWN_DEVICES_MAX))})`,
@@ -54,7 +54,7 @@ export async function keepKnownDevice(tx: Transaction, userId: UserId, tokenHash
   await tx.run(FORGET_OLDEST, { userId });
 }
 
-const FORGET = prepared((db, given: Given<{ userId: UserId }>) =>
+const FORGET = preparedChange((db, given: Given<{ userId: UserId }>) =>
   db.delete(userKnownDevices).where(eq(userKnownDevices.userId, given.userId)),
 );
 

@@ -1,26 +1,26 @@
 import { and, eq } from 'drizzle-orm';
-import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
-import type { UserId, UserSignUpId } from '../../domain/frame/ids.ts';
-import { emailKey } from '../../domain/frame/parties/emails.ts';
+import { recordNotFound, rejection } from '../../domain/common/errors.ts';
+import type { UserId, UserSignUpId } from '../../domain/common/ids.ts';
+import { emailKey } from '../../domain/common/parties/emails.ts';
 import { INVITATION_CHECK_MS, PASSWORD_RESET_LIFETIME_MS } from '../../domain/users/invitations.ts';
-import type { Transaction } from '../driver/client.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { insertRow, lockIn, updateRow } from '../driver/queries/rows.ts';
-import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
-import { newId } from '../frame/ids.ts';
+import { auditorOf, type Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import { newId } from '../common/ids.ts';
+import type { Transaction } from '../query/database.ts';
+import { type Given, prepared, preparedChange } from '../query/queries.ts';
+import { insertRow, lockIn, updateRow } from '../query/rows.ts';
 import { forgetAuthenticationFailures } from './authentications.ts';
 import { endSignUp, lockSignUp, type UserSignUpRow, wakeSignUp } from './invitations.ts';
 import { forgetKnownDevices } from './known-devices.ts';
+import { userSignUps, users } from './schema.ts';
 import { isClosed, type SignUpAnswer } from './sign-ups.ts';
 import type { UserRow } from './users.ts';
-import { userSignUps, users } from './users-schema.ts';
 
 const audit = auditorOf('user');
 
 const LOCK_USER = lockIn(users, 'update');
 
-const PENDING = prepared((db, given: Given<{ userId: UserId }>) =>
+const PENDING = preparedChange((db, given: Given<{ userId: UserId }>) =>
   db
     .select()
     .from(userSignUps)
@@ -67,11 +67,11 @@ export async function requestPasswordReset(
 /** A user without a password was never invited: a link must not let it sign in. */
 function requirePassword({ id, status, passwordHash }: UserRow): void {
   if (status !== 'active') {
-    throw refusal('user.status.not_active', ['user', 'id', id], 'The user is not active.');
+    throw rejection('user.status.not_active', ['user', 'id', id], 'The user is not active.');
   }
   if (passwordHash === null) {
     const message = 'The user has no password: an invitation sets the first one.';
-    throw refusal('user.password.not_set', ['user', 'id', id], message);
+    throw rejection('user.password.not_set', ['user', 'id', id], message);
   }
 }
 
@@ -80,8 +80,8 @@ const USER_OF = prepared((db, given: Given<{ id: UserSignUpId }>) =>
 );
 
 /**
- * Sets the password that the person chose through the link. `closed` if the link was used, replaced or is too old, and if the
- * user is no longer active or has another address: the e-mail went to somebody who may not be the user any more.
+ * Sets the password that the person chose through the link. `closed` if the link was used, replaced or has expired, and if the
+ * user is no longer active or has another address: the recipient of the e-mail may not be the user any more.
  */
 export async function acceptPasswordReset(
   tx: Transaction,

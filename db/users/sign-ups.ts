@@ -1,18 +1,18 @@
 import { and, asc, eq, getTableColumns } from 'drizzle-orm';
-import type { UserSignUpId } from '../../domain/frame/ids.ts';
-import { emailKey } from '../../domain/frame/parties/emails.ts';
+import type { UserSignUpId } from '../../domain/common/ids.ts';
+import { emailKey } from '../../domain/common/parties/emails.ts';
 import { isExpired } from '../../domain/users/invitations.ts';
 import { NO_PROFILE } from '../../domain/users/users.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { sendInsertion, updateRow } from '../driver/queries/rows.ts';
-import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
-import { clients } from '../frame/schema.ts';
+import { appendAuditEntry, type Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import { clients } from '../common/schema.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { type Given, prepared, preparedChange } from '../query/queries.ts';
+import { sendInsertion, updateRow } from '../query/rows.ts';
 import { allowUserClientRelations } from './client-relations.ts';
 import { auditAnswers, endSignUp, type LockedSignUp, lockSignUp, type UserSignUpRow } from './invitations.ts';
+import { userInvitations, userSignUpLinks, userSignUps, users } from './schema.ts';
 import { insertUser } from './users.ts';
-import { userInvitations, userSignUpLinks, userSignUps, users } from './users-schema.ts';
 
 /** The content of the e-mail and of the page behind its link. */
 export interface SignUp {
@@ -36,7 +36,7 @@ export async function createSignUpLink(
   return describeSignUp(tx, signUp, now);
 }
 
-const DELETE_LINK = prepared((db, given: Given<{ tokenHash: Uint8Array }>) =>
+const DELETE_LINK = preparedChange((db, given: Given<{ tokenHash: Uint8Array }>) =>
   db.delete(userSignUpLinks).where(eq(userSignUpLinks.tokenHash, given.tokenHash)),
 );
 
@@ -79,7 +79,7 @@ async function describeSignUp(reader: Reader, signUp: UserSignUpRow, now: Date):
   return { signUp, clientNames: names.map(({ name }) => name), needsPassword, now };
 }
 
-const LOCK_USER = prepared((db, given: Given<{ emailKey: string }>) =>
+const LOCK_USER = preparedChange((db, given: Given<{ emailKey: string }>) =>
   db.select().from(users).where(eq(users.emailKey, given.emailKey)).for('update'),
 );
 

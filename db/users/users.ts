@@ -1,29 +1,30 @@
 import { and, eq } from 'drizzle-orm';
-import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
-import type { ClientId, UserId } from '../../domain/frame/ids.ts';
-import { requireMove } from '../../domain/frame/moves.ts';
-import { emailKey } from '../../domain/frame/parties/emails.ts';
+import { recordNotFound, rejection } from '../../domain/common/errors.ts';
+import type { ClientId, UserId } from '../../domain/common/ids.ts';
+import { emailKey } from '../../domain/common/parties/emails.ts';
+import { requireTransition } from '../../domain/common/transitions.ts';
 import {
   applyUserChange,
   presentUser,
-  USER_MOVES,
+  USER_TRANSITIONS,
   type UserChange,
   type UserIdentity,
   type UserProfile,
 } from '../../domain/users/users.ts';
-import { type Reader, type Transaction, uniqueViolation } from '../driver/client.ts';
-import { countedListOf } from '../driver/queries/counted-lists.ts';
-import { type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
-import { type Given, prepared } from '../driver/queries/queries.ts';
-import { insertRowOnce, lockIn, lookUpIn, sendUpdate, updateRow } from '../driver/queries/rows.ts';
-import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
-import { appendEvents, appendFirstEvent, FIRST_SEQUENCE } from '../frame/events.ts';
-import { equalTo } from '../frame/filters.ts';
-import { newId } from '../frame/ids.ts';
+import { appendAuditEntry, type Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import { appendEvents, appendFirstEvent, FIRST_SEQUENCE } from '../common/events.ts';
+import { equalTo } from '../common/filters.ts';
+import { newId } from '../common/ids.ts';
 import { revokeConsentsOfUser } from '../open-banking/withdrawals.ts';
+import { uniqueViolation } from '../postgres/failures.ts';
+import { countedListOf } from '../query/counted-lists.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { type PageOf, type PageRequest, readPage } from '../query/lists.ts';
+import { type Given, prepared } from '../query/queries.ts';
+import { insertRowOnce, lockIn, lookUpIn, sendInsertion, sendUpdate, updateRow } from '../query/rows.ts';
 import { insertUserClientRelations, requireClients, type UserClientRelationRow } from './client-relations.ts';
-import { users } from './users-schema.ts';
+import { users } from './schema.ts';
 
 export type UserRow = typeof users.$inferSelect;
 
@@ -49,22 +50,25 @@ export async function createUser(
     tx.first(BY_EMAIL, { emailKey: emailKey(user.email) }),
     requireClients(tx, 'userClientRelation', clientIds),
   ]);
-  // The insertion refuses it too; but a write that refuses after it has written makes those beside it begin again.
   if (taken !== null) throw emailTaken(user.email);
   return createUserOf(tx, user, { clientIds, now, initiator });
 }
 
-/** The same for clients that are known, as one that this transaction has created. */
-export async function createUserOf(
+/** Rejects an address that a user has. */
+export async function requireFreeEmail(tx: Transaction, email: string): Promise<void> {
+  if ((await tx.first(BY_EMAIL, { emailKey: emailKey(email) })) !== null) throw emailTaken(email);
+}
+
+/** The same for clients that are known, as one that this transaction has created, and an address that is known to be free. */
+export function createUserOf(
   tx: Transaction,
   user: NewUser,
   creation: { readonly clientIds: readonly ClientId[]; readonly now: Date; readonly initiator: Initiator },
-): Promise<{ user: UserRow; relations: readonly UserClientRelationRow[] }> {
+): { user: UserRow; relations: readonly UserClientRelationRow[] } {
   const { clientIds, now, initiator } = creation;
-  const row = await insertUser(tx, user, { passwordHash: null, now, initiator });
-  if (row === null) throw emailTaken(user.email);
-  const relations = await insertUserClientRelations(tx, row.id, clientIds, now, initiator);
-  return { user: row, relations };
+  const row = sendInsertion(tx, users, newRow(user, { passwordHash: null, now }));
+  recordCreation(tx, row, initiator);
+  return { user: row, relations: insertUserClientRelations(tx, row.id, clientIds, now, initiator) };
 }
 
 /** Null if a user already has the address. Waits for a transaction that is about to take it. */
@@ -73,25 +77,25 @@ export async function insertUser(
   user: NewUser,
   creation: { readonly passwordHash: string | null; readonly now: Date; readonly initiator: Initiator },
 ): Promise<UserRow | null> {
-  const { passwordHash, now, initiator } = creation;
-  const { email, identity, profile } = user;
-  const row = await insertRowOnce(tx, users, {
-    id: newId<UserId>(),
-    email,
-    emailKey: emailKey(email),
-    status: 'active',
-    identity,
-    profile,
-    passwordHash,
-    ...FIRST_SEQUENCE,
-    createdAt: now,
-  });
-  if (row === null) return null;
+  const row = await insertRowOnce(tx, users, newRow(user, creation));
+  if (row !== null) recordCreation(tx, row, creation.initiator);
+  return row;
+}
+
+function newRow(
+  { email, identity, profile }: NewUser,
+  { passwordHash, now }: { readonly passwordHash: string | null; readonly now: Date },
+) {
+  const id = newId<UserId>();
+  const own = { id, email, emailKey: emailKey(email), status: 'active' as const, identity, profile, passwordHash };
+  return { ...own, ...FIRST_SEQUENCE, createdAt: now };
+}
+
+function recordCreation(tx: Transaction, row: UserRow, initiator: Initiator): void {
   const entry = { type: 'user-created', data: presentUser(row) };
-  appendFirstEvent(tx, { module: 'users', resourceId: row.id, occurredAt: now, entry });
+  appendFirstEvent(tx, { module: 'users', resourceId: row.id, occurredAt: row.createdAt, entry });
   const after = { status: row.status };
   appendAuditEntry(tx, { initiator, resource: 'user', resourceId: row.id, action: 'created', after });
-  return row;
 }
 
 const LOCK = lockIn(users, 'update');
@@ -105,7 +109,7 @@ export async function changeUser(
   const [before, now] = await Promise.all([tx.lock(LOCK, id), readClock(tx)]);
   if (before === null) throw recordNotFound('user', 'id', id);
   const { email, identity, profile, status } = applyUserChange(before, change);
-  requireMove('user', USER_MOVES, before.status, status);
+  requireTransition('user', USER_TRANSITIONS, before.status, status);
   const changed = { email, emailKey: emailKey(email), identity, profile, status, revision: before.revision + 1n };
   const after =
     changed.emailKey === before.emailKey
@@ -124,18 +128,22 @@ export async function changeUser(
     action: 'changed',
     before: { status: before.status },
     after: { status: after.status },
-    concealed: { before: namedFields(before), after: namedFields(after) },
+    concealed: { before: concealedFields(before), after: concealedFields(after) },
   });
   if (before.status === 'active' && after.status !== 'active') await revokeConsentsOfUser(tx, id, initiator);
   return after;
 }
 
-function namedFields({ email, identity, profile }: UserRow) {
+function concealedFields({ email, identity, profile }: UserRow) {
   return { email, identity, profile };
 }
 
 function emailTaken(email: string) {
-  return refusal('common.state.illegal_transition', ['user', 'email', email], 'Another user has this e-mail address.');
+  return rejection(
+    'common.state.illegal_transition',
+    ['user', 'email', email],
+    'Another user has this e-mail address.',
+  );
 }
 
 const USER = lookUpIn(users);

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { Reader } from '../driver/client.ts';
+import type { Reader } from '../query/database.ts';
 
 const BACKLOG_MAX = 10_000;
 
@@ -10,7 +10,7 @@ export interface WebhookBacklog {
   readonly undelivered: number;
   /** Age of the oldest of these; 0 without one. */
   readonly oldestSeconds: number;
-  /** Active subscriptions of which no delivery has succeeded since one failed, and the age of the longest such failure. */
+  /** Active subscriptions without a successful delivery since one failed, and the age of the longest such failure. */
   readonly failing: number;
   readonly failingSeconds: number;
   /** Subscriptions that the service disabled. */

@@ -1,13 +1,14 @@
-import { and, eq, getTableColumns } from 'drizzle-orm';
-import { recordNotFound } from '../../domain/frame/errors.ts';
-import type { WebhookDeliveryId, WebhookSubscriptionId } from '../../domain/frame/ids.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import { listWith, type PageOf, type PageRequest, readPageWith } from '../driver/queries/lists.ts';
-import { type Beside, type Gathered, gather } from '../driver/queries/queries.ts';
-import { lockIn, lookUpIn, lookUpWith, sendUpdate } from '../driver/queries/rows.ts';
-import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
-import { equalTo } from '../frame/filters.ts';
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
+import { recordNotFound } from '../../domain/common/errors.ts';
+import type { WebhookDeliveryId, WebhookSubscriptionId } from '../../domain/common/ids.ts';
+import { appendAuditEntry, type Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import { equalTo } from '../common/filters.ts';
+import { countedTotal } from '../query/counted-lists.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { listWith, type PageOf, type PageRequest, readPageWith } from '../query/lists.ts';
+import { type Given, type Grouped, groupRows, type LeftJoin } from '../query/queries.ts';
+import { lockIn, lookUpIn, lookUpWith, sendUpdate } from '../query/rows.ts';
 import { webhookAttempts, webhookDeliveries, webhookSubscriptions } from './schema.ts';
 import { wakeShard } from './subscriptions.ts';
 
@@ -24,40 +25,52 @@ export interface WebhookDeliveryFilter {
   readonly type?: string | undefined;
 }
 
-const ATTEMPTS: Beside<WebhookAttempt> = {
+const ATTEMPTS: LeftJoin<WebhookAttempt> = {
   table: webhookAttempts,
   columns: getTableColumns(webhookAttempts),
   on: eq(webhookAttempts.deliveryId, webhookDeliveries.id),
   order: [webhookAttempts.number],
 };
 
-function deliveryOf({ row, beside }: Gathered<DeliveryRow, WebhookAttempt>): WebhookDelivery {
-  return { ...row, attempts: beside };
+function deliveryOf({ row, joined }: Grouped<DeliveryRow, WebhookAttempt>): WebhookDelivery {
+  return { ...row, attempts: joined };
 }
 
 const DELIVERY = lookUpWith(webhookDeliveries, ATTEMPTS);
 
 export async function findWebhookDelivery(reader: Reader, id: WebhookDeliveryId): Promise<WebhookDelivery | null> {
-  const [found] = gather(await reader.findChildren(DELIVERY, id));
+  const [found] = groupRows(await reader.findChildren(DELIVERY, id));
   return found === undefined ? null : deliveryOf(found);
 }
 
 const LIST = listWith<WebhookDeliveryFilter, typeof webhookDeliveries, WebhookAttempt>(
   webhookDeliveries,
   ATTEMPTS,
-  (given) => {
-    const { subscriptionId, status, eventId, resourceId, type } = webhookDeliveries;
-    return and(
-      ...equalTo([
-        [subscriptionId, given.subscriptionId],
-        [status, given.status],
-        [eventId, given.eventId],
-        [resourceId, given.resourceId],
-        [type, given.type],
-      ]),
-    );
+  conditions,
+  ['id'],
+  {
+    key: ['id', 'eventId'],
+    // An event or a resource has few deliveries, which an index finds.
+    totalOf: ({ eventId, resourceId, ...key }) =>
+      eventId === undefined && resourceId === undefined
+        ? countedTotal('webhook_deliveries', webhookDeliveries, key, conditions(key))
+        : undefined,
   },
 );
+
+function conditions(given: Partial<Given<WebhookDeliveryFilter>>): SQL | undefined {
+  const { subscriptionId, status, eventId, resourceId, type } = webhookDeliveries;
+  return and(
+    // The sub-select lets one plan serve every month: planning takes longer than looking into one.
+    given.eventId === undefined ? undefined : sql`${eventId} = (SELECT ${given.eventId}::uuid)`,
+    ...equalTo([
+      [subscriptionId, given.subscriptionId],
+      [status, given.status],
+      [resourceId, given.resourceId],
+      [type, given.type],
+    ]),
+  );
+}
 
 export async function listWebhookDeliveries(
   reader: Reader,
@@ -70,6 +83,24 @@ export async function listWebhookDeliveries(
 
 const LOCK = lockIn(webhookDeliveries, 'no key update');
 const SUBSCRIPTION = lookUpIn(webhookSubscriptions);
+
+/** The deliveries of a resource that one act makes due. */
+export const RESENT_MAX = 200;
+
+// Locked and still failed: of two people only the first finds them.
+const FAILED_OF_RESOURCE = `SELECT id FROM webhook_deliveries WHERE resource_id = $1::uuid AND status = 'failed'
+  ORDER BY id LIMIT $2 FOR NO KEY UPDATE`;
+
+/** Makes the failed deliveries of a resource due now; returns how many. */
+export async function retryFailedDeliveries(
+  tx: Transaction,
+  resourceId: string,
+  initiator: Initiator,
+): Promise<number> {
+  const failed = await tx.statement<{ id: WebhookDeliveryId }>(FAILED_OF_RESOURCE, [resourceId, RESENT_MAX]);
+  for (const { id } of failed) await retryWebhookDelivery(tx, id, initiator);
+  return failed.length;
+}
 
 /** Makes the delivery due now. A finished one starts the schedule again; a pending one continues it. */
 export async function retryWebhookDelivery(
@@ -88,7 +119,7 @@ export async function retryWebhookDelivery(
     completedAt: null,
     roundStart: status === 'pending' ? roundStart : attemptCount,
   });
-  await wakeShard(tx, subscription.shard);
+  wakeShard(tx, subscription.shard);
   const after = { webhookSubscriptionId: subscriptionId };
   appendAuditEntry(tx, { initiator, resource: 'webhook-delivery', resourceId: id, action: 'retried', after });
   return { ...retried, attempts: found.attempts };

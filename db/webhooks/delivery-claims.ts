@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { AttemptOutcome } from '../../domain/webhooks/deliveries.ts';
-import type { Database, Reader, Transaction } from '../driver/client.ts';
+import type { Database, Reader, Transaction } from '../query/database.ts';
 
 /** A delivery that its drainer may attempt until the claim expires. */
 export interface ClaimedDelivery {
@@ -11,7 +11,7 @@ export interface ClaimedDelivery {
   readonly resourceId: string;
   readonly attemptCount: number;
   readonly roundStart: number;
-  /** Only of a ping; an event's body is rendered. */
+  /** Only for a ping; an event's body is rendered. */
   readonly body: string | null;
 }
 
@@ -27,7 +27,7 @@ export interface DeliveryClaim {
   readonly shard: number;
   readonly token: string;
   readonly claimMs: number;
-  /** The most rows to claim per subscription, unless `limits` has its own number. */
+  /** The most rows to claim per subscription, unless `limits` has a number for it. */
   readonly perSubscription: number;
   readonly limits: ReadonlyMap<string, number>;
 }
@@ -38,7 +38,8 @@ const CLAIMED_COLUMNS = sql`d.id, d.subscription_id AS "subscriptionId", d.event
 /**
  * Claims due deliveries of a shard's active subscriptions: retries, and first attempts in the order of each resource's
  * events. A first attempt waits while another drainer holds its predecessor, so two drainers never reorder a resource's
- * events. A predecessor that was just attempted delays it until the next claim at most.
+ * events. A predecessor that was just attempted delays it until the next claim at most. No event is made before its resource,
+ * so Postgres looks for predecessors in no month before.
  */
 export async function claimDeliveries(reader: Reader, claim: DeliveryClaim): Promise<ClaimedDelivery[]> {
   const limits = JSON.stringify([...claim.limits].map(([id, free]) => ({ id, free })));
@@ -51,7 +52,7 @@ export async function claimDeliveries(reader: Reader, claim: DeliveryClaim): Pro
       WHERE s.shard = ${claim.shard} AND s.status = 'active' AND s.deleted_at IS NULL
     ), due AS MATERIALIZED (
       SELECT d.* FROM lane CROSS JOIN LATERAL (
-        SELECT id, subscription_id, resource_id, position, attempt_count FROM webhook_deliveries candidate
+        SELECT id, event_id, subscription_id, resource_id, position, attempt_count FROM webhook_deliveries candidate
         WHERE candidate.subscription_id = lane.id AND candidate.status = 'pending'
           AND candidate.next_attempt_at <= (SELECT now FROM moment)
           AND (candidate.claimed_until IS NULL OR candidate.claimed_until <= (SELECT now FROM moment))
@@ -59,6 +60,7 @@ export async function claimDeliveries(reader: Reader, claim: DeliveryClaim): Pro
             SELECT FROM webhook_deliveries ahead
             WHERE ahead.subscription_id = candidate.subscription_id AND ahead.resource_id = candidate.resource_id
               AND ahead.status = 'pending' AND ahead.attempt_count = 0 AND ahead.position < candidate.position
+              AND ahead.event_id >= least_id_about(candidate.resource_id)
               AND ahead.claimed_until > (SELECT now FROM moment)))
         ORDER BY candidate.next_attempt_at, candidate.position LIMIT lane.free FOR UPDATE SKIP LOCKED
       ) AS d
@@ -67,10 +69,11 @@ export async function claimDeliveries(reader: Reader, claim: DeliveryClaim): Pro
     SET claim_token = ${claim.token}::uuid,
       claimed_until = (SELECT now FROM moment) + ${`${claim.claimMs} milliseconds`}::interval
     FROM due
-    WHERE d.id = due.id AND (due.attempt_count > 0 OR NOT EXISTS (
+    WHERE d.id = due.id AND d.event_id = due.event_id AND (due.attempt_count > 0 OR NOT EXISTS (
       SELECT FROM webhook_deliveries ahead
       WHERE ahead.subscription_id = due.subscription_id AND ahead.resource_id = due.resource_id
         AND ahead.status = 'pending' AND ahead.attempt_count = 0 AND ahead.position < due.position
+        AND ahead.event_id >= least_id_about(due.resource_id)
         AND ahead.id NOT IN (SELECT id FROM due)))
     RETURNING ${CLAIMED_COLUMNS}`);
 }
@@ -86,6 +89,7 @@ export async function readTargets(reader: Reader, subscriptionIds: readonly stri
 /** An attempt and its result, saved in one piece. */
 export interface AttemptRecord {
   readonly deliveryId: string;
+  readonly eventId: string;
   readonly subscriptionId: string;
   readonly token: string;
   readonly outcome: AttemptOutcome;
@@ -105,7 +109,7 @@ export interface DisabledSubscription {
 
 /**
  * Records attempts whose claims still hold; a later drainer records its own. Disables and returns subscriptions whose
- * receiver is gone or has only failed for `disableAfterHours`.
+ * receiver is gone or has failed without a success for `disableAfterHours`.
  */
 export async function recordAttempts(
   tx: Transaction,
@@ -115,7 +119,7 @@ export async function recordAttempts(
   const outcomes = records.map(({ outcome, ...record }) => ({ ...record, ...outcome }));
   await tx.execute(sql`
     WITH outcome AS (
-      SELECT * FROM json_to_recordset(${JSON.stringify(outcomes)}::json) AS o ("deliveryId" uuid, token uuid, status text,
+      SELECT * FROM json_to_recordset(${JSON.stringify(outcomes)}::json) AS o ("deliveryId" uuid, "eventId" uuid, token uuid, status text,
         "delayMs" bigint, "ageMs" bigint, "durationMs" integer, "responseCode" smallint, "responseBody" text, error text)
     ), recorded AS (
       UPDATE webhook_deliveries d SET status = outcome.status, attempt_count = d.attempt_count + 1,
@@ -123,16 +127,16 @@ export async function recordAttempts(
           ELSE service_now() + outcome."delayMs" * interval '1 millisecond' END,
         completed_at = CASE WHEN outcome.status = 'pending' THEN NULL ELSE service_now() END,
         claim_token = NULL, claimed_until = NULL
-      FROM outcome WHERE d.id = outcome."deliveryId" AND d.claim_token = outcome.token
+      FROM outcome WHERE d.id = outcome."deliveryId" AND d.event_id = outcome."eventId" AND d.claim_token = outcome.token
       RETURNING d.attempt_count, outcome.*
     )
     INSERT INTO webhook_attempts (delivery_id, number, attempted_at, duration_ms, response_code, response_body, error)
     SELECT "deliveryId", attempt_count, service_now() - "ageMs" * interval '1 millisecond', "durationMs", "responseCode",
       "responseBody", error FROM recorded`);
-  return noteHealth(tx, records, disableAfterHours);
+  return recordHealth(tx, records, disableAfterHours);
 }
 
-async function noteHealth(
+async function recordHealth(
   tx: Transaction,
   records: readonly AttemptRecord[],
   disableAfterHours: number,
@@ -171,7 +175,7 @@ export async function releaseDeliveries(
 }
 
 /** Marks a shard as being drained, so that the sequencer does not wake its workflow. */
-export async function keepShardBusy(reader: Reader, shard: number, forMs: number): Promise<void> {
+export async function markShardBusy(reader: Reader, shard: number, forMs: number): Promise<void> {
   await reader.execute(sql`
     UPDATE webhook_shards SET busy_until = service_now() + ${`${forMs} milliseconds`}::interval WHERE shard = ${shard}`);
 }

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
-import type { Reader } from '../driver/client.ts';
-import { prepared } from '../driver/queries/queries.ts';
-import { eventLogStart, eventSequencer } from '../frame/schemas/events-schema.ts';
+import { eventLogStart, eventSequencer } from '../common/schema.ts';
+import type { Reader } from '../query/database.ts';
+import { prepared } from '../query/queries.ts';
 
 export interface EventCount {
   readonly module: string;
@@ -18,7 +18,7 @@ const BOUNDS = prepared((db) =>
     .crossJoin(eventSequencer),
 );
 
-/** The first position that the log still has, and that of the last numbered event. */
+/** The first position that is still in the log, and that of the last numbered event. */
 export async function readLogBounds(reader: Reader): Promise<{ readonly first: bigint; readonly last: bigint }> {
   return (await reader.first(BOUNDS, {})) ?? { first: 1n, last: 0n };
 }

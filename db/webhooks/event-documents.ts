@@ -1,18 +1,18 @@
 import { and, isNotNull, sql } from 'drizzle-orm';
 import { isLosslessNumber, type LosslessNumber, parse, stringify } from 'lossless-json';
 import * as v from 'valibot';
-import { type AccountId, asId, type ClientId, type Id, type IncomingTransferId } from '../../domain/frame/ids.ts';
-import { formatDateTime } from '../../domain/frame/time/dates.ts';
+import { type AccountId, asId, type ClientId, type Id, type IncomingTransferId } from '../../domain/common/ids.ts';
+import { formatDateTime } from '../../domain/common/time/dates.ts';
 import type { ChangingIncomingField } from '../../domain/incoming-transfers/events.ts';
 import { HOLD_REASONS, INCOMING_TRANSFER_STATUSES } from '../../domain/incoming-transfers/incoming-transfers.ts';
-import { OUTGOING_TRANSFER_STATUSES } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 import { type ChangingOutgoingField, LATER_OUTGOING_FIELDS } from '../../domain/outgoing-transfers/rows.ts';
-import type { Reader } from '../driver/client.ts';
-import { type Given, prepared, type RowOf } from '../driver/queries/queries.ts';
-import { isListed } from '../driver/values.ts';
-import { events } from '../frame/schemas/events-schema.ts';
+import { OUTGOING_TRANSFER_STATUSES } from '../../domain/outgoing-transfers/statuses.ts';
+import { eventLogStart, events } from '../common/schema.ts';
 import { SHOWN_TRANSFERS as INCOMING, shown as showIncoming } from '../incoming-transfers/reads.ts';
 import { SHOWN_TRANSFERS as OUTGOING, shown as showOutgoing } from '../outgoing-transfers/reads.ts';
+import type { Reader } from '../query/database.ts';
+import { type Given, prepared, type RowOf } from '../query/queries.ts';
+import { isListed } from '../query/values.ts';
 import { readLogBounds } from './event-counts.ts';
 
 /** An event as subscribers and the log see it (specification 6). To keep amounts exact, stringify it with lossless-json. */
@@ -48,6 +48,13 @@ const BY_ROW_ID = prepared((db, given: Given<{ ids: readonly string[] }>) =>
     .where(and(isListed(events.id, given.ids), isNotNull(events.firstPosition))),
 );
 
+const TRACEPARENTS = prepared((db, given: Given<{ ids: readonly string[] }>) =>
+  db
+    .select({ id: events.id, traceparent: events.traceparent })
+    .from(events)
+    .where(and(isListed(events.id, given.ids), isNotNull(events.traceparent))),
+);
+
 type EventRow = RowOf<typeof BY_ROW_ID>;
 
 /** The id of entry k is the row's id with k as its last hexadecimal digit. */
@@ -74,12 +81,27 @@ export async function loadEventBodies(
   return bodies;
 }
 
+/** The traces of those events that have one, by event id. */
+export async function loadTraceparents(
+  reader: Reader,
+  eventIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await reader.run(TRACEPARENTS, { ids: [...new Set(eventIds.map(rowIdOf))] });
+  const byRow = new Map(rows.map(({ id, traceparent }) => [id, traceparent]));
+  return new Map(
+    eventIds.flatMap((eventId) => {
+      const traceparent = byRow.get(rowIdOf(eventId));
+      return traceparent == null ? [] : [[eventId, traceparent]];
+    }),
+  );
+}
+
 export interface EventLogPage {
   readonly events: readonly StoredEvent[];
   /** Where the next page starts; unchanged if there are no more events. */
   readonly nextPosition: bigint;
   readonly lastPosition: bigint;
-  /** Read after the events: what begins behind it has missed none. */
+  /** Read after the events: a reader that starts behind it has missed none. */
   readonly firstPosition: bigint;
 }
 
@@ -90,13 +112,13 @@ interface LogValues {
   readonly after: bigint;
   readonly module: string | null;
   readonly type: string | null;
-  /** The type as it stands in an entry's JSON. */
+  /** The type as it is quoted in an entry's JSON. */
   readonly quotedType: string;
   readonly limit: number;
 }
 
 const LOG = prepared((db, given: Given<LogValues>) => {
-  const { firstPosition, entryCount, module, entries } = events;
+  const { id, firstPosition, entryCount, module, entries } = events;
   const lastPosition = sql<bigint>`${firstPosition} + ${entryCount} - 1`;
   return (
     db
@@ -107,7 +129,11 @@ const LOG = prepared((db, given: Given<LogValues>) => {
         AND (${given.type}::text IS NULL OR ${entries}::text LIKE '%' || ${given.quotedType}::text || '%')`,
       })
       .from(events)
-      .where(sql`${firstPosition} > ${given.after}::bigint - 16 AND ${lastPosition} > ${given.after}::bigint`)
+      // Forgotten events may be in their month still.
+      .where(
+        sql`${id} >= (SELECT event_floor(${given.after}::bigint - 16)) AND ${firstPosition} > ${given.after}::bigint - 16 AND ${lastPosition} > ${given.after}::bigint
+          AND ${firstPosition} >= (SELECT ${eventLogStart.firstPosition} FROM ${eventLogStart})`,
+      )
       // The sub-select lets one plan serve every limit: planning takes longer than executing.
       .orderBy(sql`${firstPosition} limit (select ${given.limit}::bigint)`)
   );

@@ -1,7 +1,7 @@
 import { WEBHOOK_DELIVERY_WORKFLOW } from '../../domain/webhooks/deliveries.ts';
-import type { Database, Reader } from '../driver/client.ts';
-import { wake } from '../frame/workflow-wakeups.ts';
-import { wakeShard } from './subscriptions.ts';
+import { LEAST_ID, leastIdOf } from '../common/ids.ts';
+import { wake } from '../common/workflow-wakeups.ts';
+import type { Database, Reader } from '../query/database.ts';
 
 export interface NumberedEvents {
   /** The number of rows numbered; a full batch may not be the last. */
@@ -16,13 +16,13 @@ const NOTHING: NumberedEvents = { rowCount: 0, deliveryCount: 0, woken: false };
 /** The most by which the clocks of two processes, and hence the times in their ids, may differ. */
 const CLOCK_SKEW_MAX = '60 seconds';
 
-const UNNUMBERED = 'SELECT EXISTS (SELECT FROM events WHERE first_position IS NULL AND id >= $1::uuid) AS "found"';
+const UNNUMBERED = 'SELECT cardinality(unnumbered_events($1::uuid, 1)) > 0 AS "found"';
 
 const NUMBER = `SELECT row_count AS "rowCount", delivery_count AS "deliveryCount", wake_shards AS "wakeShards"
   FROM number_events($1::integer, $2::uuid, $3::interval)`;
 
 const LAG = `SELECT extract(epoch FROM greatest(service_now() - occurred_at, interval '0'))::float8 AS "seconds"
-  FROM events WHERE first_position IS NULL ORDER BY id LIMIT 1`;
+  FROM events WHERE id = (SELECT (unnumbered_events('${LEAST_ID}', 1))[1])`;
 
 const OVERDUE = `WITH moment AS MATERIALIZED (SELECT service_now() - interval '30 seconds' AS past)
   SELECT DISTINCT s.shard FROM webhook_subscriptions s CROSS JOIN LATERAL (
@@ -31,6 +31,8 @@ const OVERDUE = `WITH moment AS MATERIALIZED (SELECT service_now() - interval '3
       AND (d.claimed_until IS NULL OR d.claimed_until < (SELECT past FROM moment))
     ORDER BY d.next_attempt_at LIMIT 1) AS overdue
   WHERE s.status = 'active' AND s.deleted_at IS NULL`;
+
+const CLAIM_IDLE = 'SELECT unnest(claim_idle_webhook_shards($1::integer[])) AS shard';
 
 interface Numbered {
   readonly rowCount: number;
@@ -58,13 +60,6 @@ export async function numberEvents(database: Database, limit: number, since: Dat
   });
 }
 
-const LEAST_ID = '00000000-0000-0000-0000-000000000000';
-
-function leastIdOf(instant: Date): string {
-  const digits = instant.getTime().toString(16).padStart(12, '0');
-  return `${digits.slice(0, 8)}-${digits.slice(8)}-7000-8000-000000000000`;
-}
-
 /** The age of the oldest event without a position, 0 without one. Reads a single row, by the index of those events. */
 export async function readNumberingLagSeconds(reader: Pick<Reader, 'statement'>): Promise<number> {
   const [oldest] = await reader.statement<{ seconds: number }>(LAG, []);
@@ -78,8 +73,8 @@ export async function wakeOverdueShards(database: Database): Promise<boolean> {
   const overdue = await database.statement<{ shard: number }>(OVERDUE, []);
   if (overdue.length === 0) return false;
   return database.transaction(async (tx) => {
-    let woken = false;
-    for (const { shard } of overdue) woken = (await wakeShard(tx, shard)) || woken;
-    return woken;
+    const idle = await tx.statement<{ shard: number }>(CLAIM_IDLE, [overdue.map(({ shard }) => shard)]);
+    for (const { shard } of idle) wake(tx, WEBHOOK_DELIVERY_WORKFLOW, `${WEBHOOK_DELIVERY_WORKFLOW}/${shard}`);
+    return idle.length > 0;
   });
 }

@@ -1,11 +1,18 @@
 import { sql } from 'drizzle-orm';
-import { refusal } from '../../domain/frame/errors.ts';
-import type { Transaction } from '../driver/client.ts';
-import { appendAuditEntry, type Initiator } from '../frame/audit-entries.ts';
+import { rejection } from '../../domain/common/errors.ts';
+import { appendAuditEntry, type Initiator } from '../common/audit-entries.ts';
+import { lacksPartition } from '../postgres/failures.ts';
+import type { Transaction } from '../query/database.ts';
 import { type WebhookSubscription, wakeShard } from './subscriptions.ts';
 
 /** The largest replay; a longer period takes several. */
 const REPLAY_MAX = 100_000;
+
+interface Replay {
+  readonly from: Date;
+  readonly to: Date;
+  readonly types: readonly string[] | null;
+}
 
 /**
  * Redelivers the subscription's events of a period, both ends inclusive. Deliveries that are still pending stay as they are.
@@ -14,18 +21,45 @@ const REPLAY_MAX = 100_000;
 export async function replayWebhooks(
   tx: Transaction,
   subscription: WebhookSubscription,
-  replay: { readonly from: Date; readonly to: Date; readonly types: readonly string[] | null },
+  replay: Replay,
   initiator: Initiator,
 ): Promise<number> {
-  const { from, to, types } = replay;
-  const [result] = await tx.execute<{ found: number; lined: number }>(sql`
+  const { to } = replay;
+  const result = await lineUp(tx, subscription, replay);
+  const { found, lined } = result ?? { found: 0, lined: 0 };
+  if (found > REPLAY_MAX) {
+    throw rejection(
+      'common.validation.limit_exceeded',
+      ['webhookSubscription', 'to', to.toISOString()],
+      `More than ${REPLAY_MAX} events happened in this time: ask for a shorter one.`,
+    );
+  }
+  if (lined === 0) return 0;
+  wakeShard(tx, subscription.shard);
+  appendAuditEntry(tx, {
+    initiator,
+    resource: 'webhook-subscription',
+    resourceId: subscription.id,
+    action: 'replayed',
+    after: { ...replay, deliveryCount: lined },
+  });
+  return lined;
+}
+
+/** How many events it found, and how many deliveries it made or made due; none of more than the most. */
+async function lineUp(
+  tx: Transaction,
+  subscription: WebhookSubscription,
+  { from, to, types }: Replay,
+): Promise<{ found: number; lined: number } | undefined> {
+  const made = tx.execute<{ found: number; lined: number }>(sql`
     WITH matching AS (
       SELECT event_id(event.id, entry.number - 1) AS event_id, event.first_position + entry.number - 1 AS position,
         event.resource_id, event.module, entry.value ->> 'type' AS type
       FROM events event CROSS JOIN LATERAL json_array_elements(event.entries) WITH ORDINALITY AS entry (value, number)
         JOIN webhook_subscriptions subscription ON subscription.id = ${subscription.id}
           AND subscribes(subscription.modules, subscription.types, event.module, entry.value ->> 'type')
-      WHERE event.occurred_at BETWEEN ${from} AND ${to} AND event.first_position IS NOT NULL
+      WHERE event.occurred_at BETWEEN ${from} AND ${to} AND event.first_position >= (SELECT first_position FROM event_log_start)
         AND (${types === null} OR entry.value ->> 'type' = ANY (${sql.param(types ?? [])}::text[]))
       ORDER BY 2 LIMIT ${REPLAY_MAX + 1}
     ), lined AS (
@@ -39,22 +73,13 @@ export async function replayWebhooks(
       RETURNING 1
     )
     SELECT (SELECT count(*) FROM matching)::integer AS found, (SELECT count(*) FROM lined)::integer AS lined`);
-  const { found, lined } = result ?? { found: 0, lined: 0 };
-  if (found > REPLAY_MAX) {
-    throw refusal(
-      'common.validation.limit_exceeded',
-      ['webhookSubscription', 'to', to.toISOString()],
-      `More than ${REPLAY_MAX} events happened in this time: ask for a shorter one.`,
+  const [result] = await made.catch((error: unknown) => {
+    if (!lacksPartition(error)) throw error;
+    throw rejection(
+      'common.state.illegal_transition',
+      ['webhookSubscription', 'from', from.toISOString()],
+      'Deliveries of this time are being removed: ask for a later one, or again after the next migration, which ends their removal.',
     );
-  }
-  if (lined === 0) return 0;
-  await wakeShard(tx, subscription.shard);
-  appendAuditEntry(tx, {
-    initiator,
-    resource: 'webhook-subscription',
-    resourceId: subscription.id,
-    action: 'replayed',
-    after: { ...replay, deliveryCount: lined },
   });
-  return lined;
+  return result;
 }

@@ -1,8 +1,6 @@
-import { sql } from 'drizzle-orm';
 import { bigint, integer, pgTable, primaryKey, smallint, text, timestamp, uuid } from 'drizzle-orm/pg-core';
-import type { EventId, WebhookDeliveryId, WebhookSubscriptionId } from '../../domain/frame/ids.ts';
+import type { EventId, WebhookDeliveryId, WebhookSubscriptionId } from '../../domain/common/ids.ts';
 
-/** Webhooks for drizzle; db/migrations/0004_webhooks.sql is authoritative. */
 const instant = (name: string) => timestamp(name, { withTimezone: true, mode: 'date' });
 
 export const webhookSubscriptions = pgTable('webhook_subscriptions', {
@@ -67,8 +65,3 @@ export const webhookAttempts = pgTable(
   },
   (table) => [primaryKey({ columns: [table.deliveryId, table.number] })],
 );
-
-export const webhookShards = pgTable('webhook_shards', {
-  shard: smallint('shard').primaryKey(),
-  busyUntil: instant('busy_until').notNull().default(sql`'-infinity'`),
-});

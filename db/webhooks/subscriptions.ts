@@ -1,18 +1,18 @@
 import { and, isNull, sql } from 'drizzle-orm';
-import { recordNotFound, refusal } from '../../domain/frame/errors.ts';
-import { asId, type EventId, type WebhookDeliveryId, type WebhookSubscriptionId } from '../../domain/frame/ids.ts';
+import { recordNotFound, rejection } from '../../domain/common/errors.ts';
+import { asId, type EventId, type WebhookDeliveryId, type WebhookSubscriptionId } from '../../domain/common/ids.ts';
 import { WEBHOOK_DELIVERY_WORKFLOW } from '../../domain/webhooks/deliveries.ts';
-import type { Reader, Transaction } from '../driver/client.ts';
-import type { ListStatement } from '../driver/queries/list-statements.ts';
-import { listOf, type PageOf, type PageRequest, readPage } from '../driver/queries/lists.ts';
-import { prepared } from '../driver/queries/queries.ts';
-import { childrenIn, lockIn, lookUpIn, sendDeletion, sendInsertion, sendUpdate } from '../driver/queries/rows.ts';
-import { auditorOf, type Initiator } from '../frame/audit-entries.ts';
-import { readClock } from '../frame/clock.ts';
-import { equalTo } from '../frame/filters.ts';
-import { newId } from '../frame/ids.ts';
-import type { Keyring } from '../frame/keyring.ts';
-import { wake } from '../frame/workflow-wakeups.ts';
+import { auditorOf, type Initiator } from '../common/audit-entries.ts';
+import { readClock } from '../common/clock.ts';
+import { equalTo } from '../common/filters.ts';
+import { newId } from '../common/ids.ts';
+import type { Keyring } from '../common/keyring.ts';
+import { wakeupsOf } from '../common/workflow-wakeups.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+import { listOf, type PageOf, type PageRequest, readPage } from '../query/lists.ts';
+import { prepared } from '../query/queries.ts';
+import { writing } from '../query/row-writers.ts';
+import { childrenIn, lockIn, lookUpIn, sendDeletion, sendInsertion, sendUpdate } from '../query/rows.ts';
 import { webhookDeliveries, webhookSecretRow, webhookSecrets, webhookSubscriptions } from './schema.ts';
 
 const audit = auditorOf('webhook-subscription');
@@ -20,11 +20,11 @@ const audit = auditorOf('webhook-subscription');
 export type WebhookSubscription = typeof webhookSubscriptions.$inferSelect;
 
 /** A limit, because the sequencer matches every event against every subscription in one transaction. */
-const SUBSCRIPTIONS_MAX = 100;
+export const SUBSCRIPTIONS_MAX = 100;
 /** Arbitrary, but unique among the advisory locks of this database. */
 const SUBSCRIPTIONS_LOCK = 7_423_020;
 
-/** How long a replaced secret keeps signing beside its successor. */
+/** How long a replaced secret keeps signing alongside its successor. */
 const ROTATION_MS = 24 * 3_600_000;
 
 export interface NewWebhookSubscription {
@@ -43,7 +43,7 @@ export async function createWebhookSubscription(
   subscription: NewWebhookSubscription,
   { secret, shards, initiator }: { readonly secret: string; readonly shards: number; readonly initiator: Initiator },
 ): Promise<WebhookSubscription> {
-  const [, createdAt] = await Promise.all([requireRoom(tx), readClock(tx)]);
+  const [, createdAt] = await Promise.all([requireFewerThanMaximumSubscriptions(tx), readClock(tx)]);
   const id = newId<WebhookSubscriptionId>();
   const shard = Number(`0x${id.slice(-8)}`) % shards;
   const created = sendInsertion(tx, webhookSubscriptions, { id, ...columns(subscription), shard, createdAt });
@@ -79,13 +79,13 @@ const COUNT = prepared((db) =>
 );
 
 /** Takes a lock, so that two concurrent requests cannot both take the last place. */
-async function requireRoom(tx: Transaction): Promise<void> {
+async function requireFewerThanMaximumSubscriptions(tx: Transaction): Promise<void> {
   const [, row] = await Promise.all([
     tx.statement('SELECT pg_advisory_xact_lock($1)', [SUBSCRIPTIONS_LOCK]),
     tx.first(COUNT, {}),
   ]);
   if ((row?.present ?? 0) < SUBSCRIPTIONS_MAX) return;
-  throw refusal(
+  throw rejection(
     'common.validation.limit_exceeded',
     ['webhookSubscription', 'url', String(SUBSCRIPTIONS_MAX)],
     `There are ${SUBSCRIPTIONS_MAX} webhook subscriptions already: delete one first.`,
@@ -128,7 +128,7 @@ export function listWebhookSubscriptions(
   return readPage(reader, LIST(filter), filter, page);
 }
 
-const LOCK = lockIn(webhookSubscriptions, 'update');
+const LOCK = lockIn(webhookSubscriptions, 'update', 'row and parts');
 
 async function lockSubscription(tx: Transaction, id: WebhookSubscriptionId): Promise<WebhookSubscription> {
   const found = await tx.lock(LOCK, id);
@@ -142,7 +142,7 @@ export async function changeWebhookSubscription(
   id: WebhookSubscriptionId,
   change: Partial<NewWebhookSubscription>,
   initiator: Initiator,
-): Promise<WebhookSubscription> {
+): Promise<{ readonly before: WebhookSubscription; readonly after: WebhookSubscription }> {
   const before = await lockSubscription(tx, id);
   const status = change.status ?? before.status;
   const restarted = status === 'active' && before.status !== 'active';
@@ -152,7 +152,7 @@ export async function changeWebhookSubscription(
     failingSince: restarted ? null : before.failingSince,
     revision: before.revision + 1n,
   });
-  if (restarted) await wakeShard(tx, after.shard);
+  if (restarted) wakeShard(tx, after.shard);
   audit(tx, id, {
     initiator,
     action: 'changed',
@@ -160,7 +160,7 @@ export async function changeWebhookSubscription(
     after: openFields(after),
     concealed: { before: concealedFields(before), after: concealedFields(after) },
   });
-  return after;
+  return { before, after };
 }
 
 const SECRETS = childrenIn(webhookSecrets, webhookSecrets.subscriptionId, ({ subscriptionId }) => subscriptionId);
@@ -223,7 +223,7 @@ export async function pingWebhookSubscription(
     nextAttemptAt: at,
     createdAt: at,
   });
-  await wakeShard(tx, subscription.shard);
+  wakeShard(tx, subscription.shard);
   audit(tx, subscription.id, { initiator, action: 'pinged', after: { webhookDeliveryId: delivery.id } });
   return delivery;
 }
@@ -232,7 +232,7 @@ export async function pingWebhookSubscription(
 export async function lockActiveSubscription(tx: Transaction, id: WebhookSubscriptionId): Promise<WebhookSubscription> {
   const subscription = await lockSubscription(tx, id);
   if (subscription.status === 'active') return subscription;
-  throw refusal(
+  throw rejection(
     'common.state.illegal_transition',
     ['webhookSubscription', 'status', subscription.status],
     `The subscription is ${subscription.status}; nothing is sent to it until it is active.`,
@@ -240,21 +240,18 @@ export async function lockActiveSubscription(tx: Transaction, id: WebhookSubscri
 }
 
 // Of several who ask for one shard, the first wakes it.
-const CLAIM_IDLE: ListStatement<number, boolean> = {
-  text: 'SELECT unnest(claim_idle_webhook_shards($1::integer[]))',
+const WAKE_IDLE = writing<number>({
+  name: 'wake-ups of idle shards',
   stage: 'wake-ups',
-  paramsOf: (shards) => [shards],
-  resultsOf: (answer, shards) => {
-    const idle = new Set(answer.map(([shard]) => shard));
-    return shards.map((shard) => idle.has(shard));
-  },
-  goesWith: (shard, before) => !before.includes(shard),
-};
+  columns: 'shard integer',
+  recordOf: (shard) => JSON.stringify({ shard }),
+  textOf: (rows) =>
+    `${wakeupsOf(`SELECT '${WEBHOOK_DELIVERY_WORKFLOW}/' || shard AS id, '${WEBHOOK_DELIVERY_WORKFLOW}' AS type, NULL AS traceparent
+    FROM unnest(claim_idle_webhook_shards(ARRAY(SELECT DISTINCT shard FROM ${rows}))) AS idle (shard)`)}`,
+});
 
-/** Wakes the shard's workflow unless it is already draining. Returns whether it did. */
-export async function wakeShard(tx: Transaction, shard: number): Promise<boolean> {
-  const [isIdle] = await tx.each(CLAIM_IDLE, [shard]);
-  if (isIdle !== true) return false;
-  wake(tx, WEBHOOK_DELIVERY_WORKFLOW, `${WEBHOOK_DELIVERY_WORKFLOW}/${shard}`);
-  return true;
+/** Wakes the shard's workflow unless it is already draining. */
+export function wakeShard(tx: Transaction, shard: number): void {
+  tx.noteWakeup();
+  tx.sendEach(WAKE_IDLE, [shard]);
 }

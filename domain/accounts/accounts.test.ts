@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { DomainError } from '../frame/errors.ts';
-import { asId } from '../frame/ids.ts';
+import { DomainError } from '../common/errors.ts';
+import { asId } from '../common/ids.ts';
 import type { Provider } from '../providers/providers.ts';
 import { Schemes } from '../providers/schemes.ts';
 import {
-  ACCOUNT_MOVES,
   ACCOUNT_STATUSES,
+  ACCOUNT_TRANSITIONS,
   type Account,
   type AccountStatus,
   type Connection,
@@ -18,8 +18,8 @@ import {
   closeAtProvider,
   nextLookUp,
   openAtProvider,
-  refuseAtProvider,
-  refuseClosing,
+  rejectAtProvider,
+  rejectClosing,
 } from './connections.ts';
 import { depositInformation } from './deposit-information.ts';
 import { chooseProvider } from './issuing.ts';
@@ -66,7 +66,7 @@ const NO_OPEN_ITEMS = { openTransfers: 0, openSubAccounts: 0 };
 const ERROR: ConnectionError = {
   category: 'functional',
   origin: 'provider',
-  code: 'refused',
+  code: 'rejected',
   message: 'No.',
   attributes: {},
 };
@@ -76,14 +76,14 @@ function patch(account: Account, asked: AccountPatch, openItems = NO_OPEN_ITEMS)
   return updateAccount(account, asked, openItems);
 }
 
-function refused(work: () => unknown) {
+function rejected(work: () => unknown) {
   try {
     work();
   } catch (error) {
     if (error instanceof DomainError) return error;
     throw error;
   }
-  throw new Error('was not refused');
+  throw new Error('was not rejected');
 }
 
 function types(changed: { events: readonly { type: string }[] }) {
@@ -96,28 +96,28 @@ function inStatus(account: Account, status: AccountStatus): Account {
 
 describe('status table', () => {
   test('final statuses have no moves, and nothing moves back to pending', () => {
-    expect(ACCOUNT_MOVES.closed).toEqual([]);
-    expect(ACCOUNT_MOVES.declined).toEqual([]);
-    expect(Object.values(ACCOUNT_MOVES).flat()).not.toContain('pending');
+    expect(ACCOUNT_TRANSITIONS.closed).toEqual([]);
+    expect(ACCOUNT_TRANSITIONS.declined).toEqual([]);
+    expect(Object.values(ACCOUNT_TRANSITIONS).flat()).not.toContain('pending');
   });
 
   for (const from of ACCOUNT_STATUSES) {
     for (const to of ACCOUNT_STATUSES) {
-      const stays = from === to && ACCOUNT_MOVES[from].length > 0;
-      const legal = ACCOUNT_MOVES[from].includes(to);
-      test(`plug-in: ${from} to ${to} is ${stays ? 'no move' : legal ? 'legal' : 'refused with 409'}`, () => {
+      const stays = from === to && ACCOUNT_TRANSITIONS[from].length > 0;
+      const legal = ACCOUNT_TRANSITIONS[from].includes(to);
+      test(`plug-in: ${from} to ${to} is ${stays ? 'no move' : legal ? 'legal' : 'rejected with 409'}`, () => {
         const account = inStatus(ACCOUNT, from);
         if (stays || legal) expect(patch(account, { status: to }).account.status).toBe(to);
-        else expect(refused(() => patch(account, { status: to })).code).toBe('common.state.illegal_transition');
+        else expect(rejected(() => patch(account, { status: to })).code).toBe('common.state.illegal_transition');
       });
 
       const byCaller = to === 'closed' && ['active', 'inactive', 'suspended'].includes(from);
-      test(`built-in: ${from} to ${to} is ${stays ? 'no move' : byCaller ? 'instructed' : 'refused with 409'}`, () => {
+      test(`built-in: ${from} to ${to} is ${stays ? 'no move' : byCaller ? 'instructed' : 'rejected with 409'}`, () => {
         const account = inStatus(BUILT_IN, from);
         if (byCaller)
           expect(patch(account, { status: to })).toMatchObject({ request: 'close', account: { status: from } });
         else if (stays) expect(patch(account, { status: to })).toMatchObject({ request: null, events: [] });
-        else expect(refused(() => patch(account, { status: to })).code).toBe('common.state.illegal_transition');
+        else expect(rejected(() => patch(account, { status: to })).code).toBe('common.state.illegal_transition');
       });
     }
   }
@@ -151,27 +151,27 @@ describe('plug-in callers', () => {
   });
 
   test('a failed connection needs its error, and its account cannot become active', () => {
-    const missing = refused(() => patch(PENDING, { connection: { state: 'creation-failed' } }));
+    const missing = rejected(() => patch(PENDING, { connection: { state: 'creation-failed' } }));
     expect(missing.problems[0]).toMatchObject({
       code: 'common.validation.field_required',
       messageParameters: ['account', 'connection.error', ''],
     });
     const failed = patch(PENDING, { connection: { state: 'creation-failed', error: ERROR } }).account;
-    expect(refused(() => patch(failed, { status: 'active' })).code).toBe('common.state.illegal_transition');
+    expect(rejected(() => patch(failed, { status: 'active' })).code).toBe('common.state.illegal_transition');
   });
 
-  test('the connection id may be left out, and another one is refused', () => {
+  test('the connection id may be left out, and another one is rejected', () => {
     expect(patch(ACCOUNT, { connection: { id: CONNECTION.id, status: 'inactive' } }).account.connection?.status).toBe(
       'inactive',
     );
-    const other = refused(() => patch(ACCOUNT, { connection: { id: ACCOUNT.id } }));
+    const other = rejected(() => patch(ACCOUNT, { connection: { id: ACCOUNT.id } }));
     expect(other.problems[0]?.messageParameters).toEqual(['account', 'connection.id', ACCOUNT.id]);
   });
 
   test('bank details change with the status, or without it while active', () => {
     expect(types(patch(ACCOUNT, { iban: IBAN }))).toEqual(['account-information-updated']);
     const inactive: Account = { ...ACCOUNT, status: 'inactive' };
-    expect(refused(() => patch(inactive, { iban: IBAN })).problems[0]?.messageParameters).toEqual([
+    expect(rejected(() => patch(inactive, { iban: IBAN })).problems[0]?.messageParameters).toEqual([
       'account',
       'status',
       '',
@@ -197,12 +197,12 @@ describe('plug-in callers', () => {
   });
 
   test('all problems with the bank details are reported at once', () => {
-    const { problems } = refused(() => patch(ACCOUNT, { iban: 'GB00NWBK60161331926819', routingCodes: { bic: 'x' } }));
+    const { problems } = rejected(() => patch(ACCOUNT, { iban: 'GB00NWBK60161331926819', routingCodes: { bic: 'x' } }));
     expect(problems.map(({ messageParameters: [, field] }) => field)).toEqual(['iban', 'routingCodes.bic']);
   });
 
-  test('illegal moves of the connection are refused with 409', () => {
-    const back = refused(() => patch(ACCOUNT, { connection: { state: 'creation-in-progress' } }));
+  test('illegal moves of the connection are rejected with 409', () => {
+    const back = rejected(() => patch(ACCOUNT, { connection: { state: 'creation-in-progress' } }));
     expect(back.code).toBe('common.state.illegal_transition');
   });
 
@@ -226,17 +226,17 @@ describe('closing', () => {
     [ACCOUNT, { openTransfers: 1, openSubAccounts: 0 }],
     [ACCOUNT, { openTransfers: 0, openSubAccounts: 1 }],
   ] as const;
-  test.each(OPEN_ITEMS)('is refused while anything is left (%#)', (account, openItems) => {
-    expect(refused(() => patch(account, { status: 'closed' }, openItems)).code).toBe('account.close.not_empty');
+  test.each(OPEN_ITEMS)('is rejected while anything is left (%#)', (account, openItems) => {
+    expect(rejected(() => patch(account, { status: 'closed' }, openItems)).code).toBe('account.close.not_empty');
     const builtIn = { ...account, method: 'built-in' as const };
-    expect(refused(() => patch(builtIn, { status: 'closed' }, openItems)).code).toBe('account.close.not_empty');
+    expect(rejected(() => patch(builtIn, { status: 'closed' }, openItems)).code).toBe('account.close.not_empty');
   });
 
   test('of a built-in account goes through the provider, once at a time', () => {
     const asked = patch(BUILT_IN, { status: 'closed' });
     expect(types(asked)).toEqual(['connection-update-instructed']);
     expect(asked.account).toMatchObject({ status: 'active', connection: { state: 'update-in-progress' } });
-    expect(refused(() => patch(asked.account, { status: 'closed' })).code).toBe('common.state.illegal_transition');
+    expect(rejected(() => patch(asked.account, { status: 'closed' })).code).toBe('common.state.illegal_transition');
     const closed = closeAtProvider({ account: asked.account, events: [] }, true);
     expect(types(closed)).toEqual(['connection-updated', 'account-closed']);
     expect(closed.account).toMatchObject({
@@ -245,9 +245,9 @@ describe('closing', () => {
     });
   });
 
-  test('that the provider refuses leaves the account as it is, to be closed again', () => {
+  test('that the provider rejects leaves the account as it is, to be closed again', () => {
     const asked = patch(BUILT_IN, { status: 'closed' });
-    const failed = refuseClosing(asked.account, ERROR);
+    const failed = rejectClosing(asked.account, ERROR);
     expect(types(failed)).toEqual(['connection-update-failed']);
     expect(failed.account).toMatchObject({
       status: 'active',
@@ -271,7 +271,7 @@ describe('closing', () => {
 
 describe('built-in accounts', () => {
   test('accept no bank details and no connection from callers, with all problems reported at once', () => {
-    const { problems } = refused(() => patch(BUILT_IN, { iban: IBAN, connection: { status: 'closed' } }));
+    const { problems } = rejected(() => patch(BUILT_IN, { iban: IBAN, connection: { status: 'closed' } }));
     expect(problems.map(({ code }) => code)).toEqual(Array(2).fill('common.validation.field_unexpected'));
   });
 
@@ -283,14 +283,14 @@ describe('built-in accounts', () => {
     expect(opened.account).toMatchObject({ ...details, status: 'active' });
   });
 
-  test('refused: the connection shows why, the declined event has no connection', () => {
-    const refusal = refuseAtProvider(PENDING, 'dependency-failed', CLIENT_CONNECTION_FAILED);
-    expect(types(refusal)).toEqual(['connection-creation-failed', 'account-declined']);
-    expect(refusal.account.connection).toMatchObject({ state: 'dependency-failed', error: CLIENT_CONNECTION_FAILED });
-    expect(presentAccountInEvent('connection-creation-failed', refusal.account).connection?.error).toEqual(
+  test('rejected: the connection shows why, the declined event has no connection', () => {
+    const rejection = rejectAtProvider(PENDING, 'dependency-failed', CLIENT_CONNECTION_FAILED);
+    expect(types(rejection)).toEqual(['connection-creation-failed', 'account-declined']);
+    expect(rejection.account.connection).toMatchObject({ state: 'dependency-failed', error: CLIENT_CONNECTION_FAILED });
+    expect(presentAccountInEvent('connection-creation-failed', rejection.account).connection?.error).toEqual(
       CLIENT_CONNECTION_FAILED,
     );
-    expect(presentAccountInEvent('account-declined', refusal.account).connection).toBeNull();
+    expect(presentAccountInEvent('account-declined', rejection.account).connection).toBeNull();
   });
 });
 
@@ -351,15 +351,15 @@ describe('choice of the provider', () => {
     [{ method: 'plug-in', serviceProvider: 'first' }, 'connect.method.type_mismatch'],
     [{ serviceProvider: 'own-bank' }, 'connect.method.type_mismatch'],
     [{ type: 'explicit' }, 'common.validation.field_required'],
-    [{ type: 'explicit', serviceProvider: 'nobody' }, 'common.validation.field_invalid'],
+    [{ type: 'explicit', serviceProvider: 'no-such-provider' }, 'common.validation.field_invalid'],
     [{ type: 'implicit', serviceProvider: 'first' }, 'common.validation.mutually_exclusive'],
-  ] as const)('%o is refused', (connect, code) => {
-    expect(refused(() => choose(connect)).code).toBe(code);
+  ] as const)('%o is rejected', (connect, code) => {
+    expect(rejected(() => choose(connect)).code).toBe(code);
   });
 
-  test('a combination that no provider offers is refused as a business rule', () => {
-    expect(refused(() => choose({}, 'JPY')).code).toBe('connect.offer.unavailable');
-    expect(refused(() => choose({ serviceProvider: 'first' }, 'GBP', 'FR')).code).toBe('connect.offer.unavailable');
+  test('a combination that no provider offers is rejected as a business rule', () => {
+    expect(rejected(() => choose({}, 'JPY')).code).toBe('connect.offer.unavailable');
+    expect(rejected(() => choose({ serviceProvider: 'first' }, 'GBP', 'FR')).code).toBe('connect.offer.unavailable');
   });
 });
 
@@ -379,8 +379,8 @@ describe('statement range', () => {
     expect(range(undefined, '2025-12-05T00:00:00Z')).toEqual(['2025-12-01T00:00:00.000Z', '2025-12-05T00:00:00.000Z']);
     expect(range('2025-12-31T23:59:59.999Z')).toEqual(['2025-12-31T23:59:59.999Z', '2025-12-31T23:59:59.999Z']);
   });
-  test('a from after the to is refused', () => {
-    expect(refused(() => range('2026-02-02T00:00:00Z', '2026-02-01T00:00:00Z')).code).toBe(
+  test('a from after the to is rejected', () => {
+    expect(rejected(() => range('2026-02-02T00:00:00Z', '2026-02-01T00:00:00Z')).code).toBe(
       'common.validation.field_invalid',
     );
   });
@@ -429,7 +429,7 @@ describe('deposit information', () => {
     routingCodes: { 'sort-code': '601613' },
   };
 
-  test('SWIFT uses the BIC, local schemes the local code, internal the ledger number alone', () => {
+  test('SWIFT uses the BIC, local schemes the local code, internal only the ledger number', () => {
     const information = depositInformation(account, null, offer, schemes);
     expect(Object.keys(information)).toEqual(['faster-payments', 'swift', 'internal']);
     expect(information['faster-payments']).toMatchObject({

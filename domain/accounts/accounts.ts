@@ -1,6 +1,6 @@
 import type { LosslessNumber } from 'lossless-json';
-import type { AccountId, ClientId } from '../frame/ids.ts';
-import { amountNumber } from '../frame/money.ts';
+import type { AccountId, ClientId } from '../common/ids.ts';
+import { amountNumber } from '../common/money.ts';
 import type { ConnectMethod } from '../providers/providers.ts';
 import { presentRoutingCodes } from './identifiers/routing-codes.ts';
 
@@ -9,7 +9,7 @@ export const ACCOUNT_STATUSES = ['pending', 'active', 'inactive', 'suspended', '
 export type AccountStatus = (typeof ACCOUNT_STATUSES)[number];
 
 /** `pending` → `closed` is for plug-in callers only: the provider's answer opens or declines a built-in account. */
-export const ACCOUNT_MOVES: Readonly<Record<AccountStatus, readonly AccountStatus[]>> = {
+export const ACCOUNT_TRANSITIONS: Readonly<Record<AccountStatus, readonly AccountStatus[]>> = {
   pending: ['active', 'declined', 'closed'],
   active: ['inactive', 'suspended', 'closed'],
   inactive: ['active', 'suspended', 'closed'],
@@ -19,7 +19,7 @@ export const ACCOUNT_MOVES: Readonly<Record<AccountStatus, readonly AccountStatu
 };
 
 export function isFinalAccountStatus(status: AccountStatus): boolean {
-  return ACCOUNT_MOVES[status].length === 0;
+  return ACCOUNT_TRANSITIONS[status].length === 0;
 }
 
 export const CONNECTION_STATES = [
@@ -33,7 +33,7 @@ export const CONNECTION_STATES = [
 export type ConnectionState = (typeof CONNECTION_STATES)[number];
 
 /** `dependency-failed`: the client's own connection to the provider failed, so no account was requested. */
-export const CONNECTION_MOVES: Readonly<Record<ConnectionState, readonly ConnectionState[]>> = {
+export const CONNECTION_TRANSITIONS: Readonly<Record<ConnectionState, readonly ConnectionState[]>> = {
   'creation-in-progress': ['completed-up-to-date', 'creation-failed', 'dependency-failed'],
   'creation-failed': [],
   'dependency-failed': [],
@@ -43,8 +43,8 @@ export const CONNECTION_MOVES: Readonly<Record<ConnectionState, readonly Connect
 };
 
 /**
- * The result of the creation that fits each state of the connection: an account is active once it is opened at its provider,
- * declined where it never was, and neither before the provider has answered.
+ * The result of the creation for each state of the connection: an account is active once it is opened at its provider,
+ * declined if it never was, and neither before the provider has answered.
  */
 export const CREATION_RESULTS: Readonly<Record<ConnectionState, 'active' | 'declined' | null>> = {
   'creation-in-progress': null,

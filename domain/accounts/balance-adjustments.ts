@@ -1,6 +1,6 @@
-import { type ErrorCode, refusal } from '../frame/errors.ts';
-import type { AccountId, BalanceAdjustmentId } from '../frame/ids.ts';
-import { amountNumber } from '../frame/money.ts';
+import { type ErrorCode, rejection } from '../common/errors.ts';
+import type { AccountId, BalanceAdjustmentId } from '../common/ids.ts';
+import { amountNumber } from '../common/money.ts';
 import { availableMinor, type LockedAccount, type Posting, type SystemAccountKind } from '../ledger/ledger.ts';
 import type { AccountStatus } from './accounts.ts';
 
@@ -41,7 +41,7 @@ export interface BalanceAdjustment extends BalanceAdjustmentRequest {
 
 const ENTITY = 'balanceAdjustment';
 
-/** A correction names the provider outside the service exactly if it concerns one; null, or the rule that the name breaks. Both are as sent. */
+/** A correction names an unconnected provider exactly if it concerns one. Returns the broken rule, or null. Both values are as sent. */
 export function brokenNamingRule(
   transactionType: unknown,
   name: unknown,
@@ -55,27 +55,27 @@ export function brokenNamingRule(
   return null;
 }
 
-/** An account that is inactive or suspended may still need its books put right. */
+/** The balance of an inactive or suspended account may still need a correction. */
 const ADJUSTABLE: readonly string[] = ['active', 'inactive', 'suspended'] satisfies readonly AccountStatus[];
 
-/** Checks a request against the locked account of its path and throws the first problem, in the order of all refusals. */
+/** Checks a request against the locked account of its path and throws the first problem, in the order of all rejections. */
 export function checkBalanceAdjustment(request: BalanceAdjustmentRequest, account: LockedAccount): void {
   const { accountId, currency, direction, amountMinor } = request;
   if (accountId !== account.id) {
-    const message = 'data.balanceAdjustment.accountId must be the account of the path.';
-    throw refusal('common.validation.field_invalid', [ENTITY, 'accountId', accountId], message);
+    const message = 'data.balanceAdjustment.accountId must be the account in the path.';
+    throw rejection('common.validation.field_invalid', [ENTITY, 'accountId', accountId], message);
   }
   if (account.currency !== currency) {
     const message = `The account holds ${account.currency}.`;
-    throw refusal('account.currency.mismatch', [ENTITY, 'currency', currency], message);
+    throw rejection('account.currency.mismatch', [ENTITY, 'currency', currency], message);
   }
   if (account.closing || !ADJUSTABLE.includes(account.status)) {
     const message = `The account is ${account.closing ? 'being closed' : account.status}.`;
-    throw refusal('account.status.not_active', [ENTITY, 'accountId', accountId], message);
+    throw rejection('account.status.not_active', [ENTITY, 'accountId', accountId], message);
   }
   if (direction === 'debit' && availableMinor(account) < amountMinor) {
-    const message = 'The available balance does not cover the amount: bring the missing credit first.';
-    throw refusal('account.balance.insufficient', [ENTITY, 'accountId', accountId], message);
+    const message = 'The available balance does not cover the amount. Record the missing credit first.';
+    throw rejection('account.balance.insufficient', [ENTITY, 'accountId', accountId], message);
   }
 }
 
@@ -85,7 +85,7 @@ function otherSideOf({ code, type }: BalanceAdjustmentWorkflow): SystemAccountKi
   return type === 'fee' ? 'fee-revenue' : 'correction';
 }
 
-/** The balance with which a migrated account begins, as its provider states it. */
+/** The opening balance of a migrated account, as its provider states it. */
 export function openingBalance(
   account: { readonly id: AccountId; readonly currency: string },
   amountMinor: bigint,

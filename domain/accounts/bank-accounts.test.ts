@@ -44,7 +44,7 @@ test.each([
   ['zengin', ''],
   ['a'.repeat(41), '1'],
   ['__proto__', '1'],
-])('routing code %s %j is refused', (kind, code) => {
+])('routing code %s %j is rejected', (kind, code) => {
   expect(normalRoutingCode(kind, code)).toBeNull();
 });
 
@@ -90,14 +90,14 @@ describe('what an account must carry', () => {
       { country: 'GB', currency: 'USD', iban, accountNumber: '31926818', routingCodes: { bic: 'NWBKGB2L' } },
     ],
     ['an IBAN from elsewhere for sterling in Britain', { ...sterling, iban: 'DE89370400440532013000' }],
-  ])('%s is refused', (_, details) => {
+  ])('%s is rejected', (_, details) => {
     const { problems } = checkBankAccount(details, place);
     expect(problems.map(({ code, messageParameters }) => [code, messageParameters[1]])).toEqual([
       ['common.validation.field_invalid', 'bankAccounts.0.iban'],
     ]);
   });
 
-  test('an IBAN is accepted beside the sort code and number that it contains, even if the number has seven digits', () => {
+  test('an IBAN is accepted together with the sort code and number that it contains, even if the number has seven digits', () => {
     const same = { ...sterling, iban: 'GB63BUKB20201501926819', accountNumber: '1926819' };
     expect(checkBankAccount({ ...same, routingCodes: { 'sort-code': '20-20-15' } }, place).problems).toEqual([]);
   });
@@ -143,7 +143,7 @@ describe('what an account must carry', () => {
     ]);
   });
 
-  test.each(['----', '/', '-1'])('an account number %j is refused', (accountNumber) => {
+  test.each(['----', '/', '-1'])('an account number %j is rejected', (accountNumber) => {
     const details = { country: 'US', currency: 'USD', accountNumber, routingCodes: { bic: 'CHASUS33' } };
     expect(checkBankAccount(details, place).problems.map(({ messageParameters }) => messageParameters[1])).toEqual([
       'bankAccounts.0.accountNumber',
@@ -199,19 +199,19 @@ describe('the requirements table matches the validator', () => {
 
   /** Fields with checks beyond their pattern: check digits, and countries that exist. */
   const CHECKED_FURTHER = new Set(['iban', 'routingCodes.bic', 'routingCodes.aba', 'routingCodes.clabe']);
-  /** Taken of few banks alone (identifiers/uk-account-numbers.test.ts). */
+  /** Accepted for a few banks only (identifiers/uk-account-numbers.test.ts). */
   const isLongNumber = (pattern: string, value: string) =>
     pattern.includes('{6,10}') && value.replaceAll(/\D/g, '').length > 8;
   const problemsOf = (where: { currency: string; country: string }, name: string, value: string) => {
     const kind = name.replace('routingCodes.', '');
     const sent = kind === name ? { [name]: value } : { routingCodes: { [kind]: value } };
     const { details, problems } = checkBankAccount({ ...where, ...sent }, place);
-    const refused = problems.some(
+    const rejected = problems.some(
       ({ code, messageParameters: [, field] }) =>
         code === 'common.validation.field_invalid' && field === place.prefix + name,
     );
     return {
-      refused,
+      rejected,
       stored: kind === name ? Object.entries(details).find(([key]) => key === name)?.[1] : details.routingCodes[kind],
     };
   };
@@ -232,15 +232,15 @@ describe('the requirements table matches the validator', () => {
   test('a value of a field’s pattern is taken, but for check digits, and stored in a form of the pattern', () => {
     fc.assert(
       fc.property(valued, ({ where, name, pattern, value }) => {
-        const { refused, stored } = problemsOf(where, name, value);
-        if (refused) expect(isLongNumber(pattern, value) || CHECKED_FURTHER.has(name), `${name} ${value}`).toBe(true);
+        const { rejected, stored } = problemsOf(where, name, value);
+        if (rejected) expect(isLongNumber(pattern, value) || CHECKED_FURTHER.has(name), `${name} ${value}`).toBe(true);
         else expect(stored).toMatch(new RegExp(pattern));
       }),
       { numRuns: 500 },
     );
   });
 
-  test('a value that is not of a field’s pattern is refused, but for spaces and the case of IBANs', () => {
+  test('a value that is not of a field’s pattern is rejected, but for spaces and the case of IBANs', () => {
     const signs = fc.constantFrom('', '*', 'é', '0', 'a', 'Z', '-', ' ', '\n', '٣');
     const near = fc.tuple(valued, fc.nat(), signs).map(([one, index, sign]) => {
       const at = index % (one.value.length + 1);
@@ -250,9 +250,9 @@ describe('the requirements table matches the validator', () => {
       fc.property(near, ({ where, name, pattern, value }) => {
         const compact = name.startsWith('routingCodes.') ? value : value.replaceAll(' ', '');
         const normal = name === 'iban' ? normalIban(compact) : compact;
-        const { refused } = problemsOf(where, name, value);
-        if (!new RegExp(pattern).test(normal)) expect(refused).toBe(true);
-        else if (!CHECKED_FURTHER.has(name) && !isLongNumber(pattern, value)) expect(refused).toBe(false);
+        const { rejected } = problemsOf(where, name, value);
+        if (!new RegExp(pattern).test(normal)) expect(rejected).toBe(true);
+        else if (!CHECKED_FURTHER.has(name) && !isLongNumber(pattern, value)) expect(rejected).toBe(false);
       }),
       { numRuns: 500 },
     );

@@ -1,8 +1,8 @@
-import type { Problem } from '../frame/errors.ts';
-import { isCurrency } from '../frame/money.ts';
-import { weightedSum } from '../frame/numbers/check-digits.ts';
-import { isCountry } from '../frame/parties/countries.ts';
-import { checkText } from '../frame/parties/names.ts';
+import type { Problem } from '../common/errors.ts';
+import { isCurrency } from '../common/money.ts';
+import { weightedSum } from '../common/numbers/check-digits.ts';
+import { isCountry } from '../common/parties/countries.ts';
+import { checkText } from '../common/parties/names.ts';
 import { isIban, normalIban } from './identifiers/ibans.ts';
 import { UK_ACCOUNT_NUMBER_RULE, ukAccountNumber } from './identifiers/uk-account-numbers.ts';
 
@@ -27,7 +27,7 @@ const IBAN_PATTERN = '^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$';
 /** Sterling payments within Britain need a sort code and number, which only a British IBAN contains. */
 const UK_IBAN_PATTERN = '^GB[0-9]{2}[A-Z]{4}[0-9]{14}$';
 const ACCOUNT_NUMBER_PATTERN = '^[A-Za-z0-9][A-Za-z0-9/-]{0,33}$';
-/** Those of nine and ten digits are of a few banks alone. */
+/** Only a few banks have numbers of nine or ten digits. */
 const UK_ACCOUNT_NUMBER_PATTERN = '^([0-9]{6,10}|[0-9]{2}-[0-9]{8})$';
 
 interface RoutingCodeRule {
@@ -113,7 +113,7 @@ export function bankAccountRequirements(place: {
 }
 
 /** Where the request holds the details: the entity's label and the prefix of the field names. */
-export interface Place {
+export interface FieldLocation {
   readonly entity: string;
   readonly prefix: string;
 }
@@ -130,19 +130,19 @@ export function checkBankAccount(
     readonly iban?: string | null | undefined;
     readonly routingCodes?: RoutingCodes | null | undefined;
   },
-  place: Place,
+  location: FieldLocation,
 ): { readonly details: BankAccountDetails; readonly problems: readonly Problem[] } {
   const problems: Problem[] = [];
   if (!isCountry(details.country)) {
-    problems.push(invalid(place, 'country', details.country, 'The country must be an ISO 3166-1 alpha-2 code.'));
+    problems.push(invalid(location, 'country', details.country, 'The country must be an ISO 3166-1 alpha-2 code.'));
   }
   if (!isCurrency(details.currency)) {
-    problems.push(invalid(place, 'currency', details.currency, 'The currency must be an active ISO 4217 code.'));
+    problems.push(invalid(location, 'currency', details.currency, 'The currency must be an active ISO 4217 code.'));
   }
-  const formats = checkAccountFormats(details, place);
+  const formats = checkAccountFormats(details, location);
   problems.push(...formats.problems);
   const checked = { country: details.country, currency: details.currency, ...formats.details };
-  if (problems.length === 0) problems.push(...missingFields(checked, place), ...ibanProblems(checked, place));
+  if (problems.length === 0) problems.push(...missingFields(checked, location), ...ibanProblems(checked, location));
   return { details: checked, problems };
 }
 
@@ -155,7 +155,7 @@ export function checkAccountFormats(
     readonly iban?: string | null | undefined;
     readonly routingCodes?: RoutingCodes | null | undefined;
   },
-  place: Place,
+  location: FieldLocation,
 ): {
   readonly details: Pick<BankAccountDetails, 'accountNumber' | 'iban' | 'routingCodes'>;
   readonly problems: readonly Problem[];
@@ -163,21 +163,21 @@ export function checkAccountFormats(
   const problems: Problem[] = [];
   const iban = typeof details.iban === 'string' ? normalIban(details.iban) : null;
   if (iban !== null && !isIban(iban)) {
-    problems.push(invalid(place, 'iban', details.iban ?? '', 'The IBAN has the wrong length or check digits.'));
+    problems.push(invalid(location, 'iban', details.iban ?? '', 'The IBAN has the wrong length or check digits.'));
   }
-  const codes = checkRoutingCodes(details.routingCodes ?? {}, place);
+  const codes = checkRoutingCodes(details.routingCodes ?? {}, location);
   const written = details.accountNumber ?? null;
   const number = written === null ? null : normalNumber(written, codes.routingCodes, details);
   if (written !== null && number === null) {
     const rule = isSterlingInBritain(details) ? UK_ACCOUNT_NUMBER_RULE : 'The account number has the wrong format.';
-    problems.push(invalid(place, 'accountNumber', written, rule));
+    problems.push(invalid(location, 'accountNumber', written, rule));
   }
   problems.push(...codes.problems);
   const { accountNumber, routingCodes } = number ?? { accountNumber: null, routingCodes: codes.routingCodes };
   return { details: { accountNumber, iban, routingCodes }, problems };
 }
 
-function missingFields(details: BankAccountDetails, place: Place): Problem[] {
+function missingFields(details: BankAccountDetails, location: FieldLocation): Problem[] {
   const { fields, alternatives } = bankAccountRequirements(details);
   const given = (field: string) => fieldOf(details, field) !== null;
   const required = Object.keys(fields).filter((field) => fields[field]?.requirement === 'required');
@@ -189,16 +189,19 @@ function missingFields(details: BankAccountDetails, place: Place): Problem[] {
   }
   return missing.map((field) => ({
     code: 'common.validation.field_required',
-    message: `A ${details.currency} bank account in ${details.country} needs ${field}${orElse(alternatives)}.`,
-    messageParameters: [place.entity, place.prefix + field, ''],
+    message: `A ${details.currency} bank account in ${details.country} requires ${field}${orElse(alternatives)}.`,
+    messageParameters: [location.entity, location.prefix + field, ''],
   }));
 }
 
 /** Rejects an IBAN that contradicts the other fields: verifying one and paying the other would pay the wrong person. */
-function ibanProblems({ iban, accountNumber, routingCodes, ...where }: BankAccountDetails, place: Place): Problem[] {
+function ibanProblems(
+  { iban, accountNumber, routingCodes, ...where }: BankAccountDetails,
+  location: FieldLocation,
+): Problem[] {
   if (iban === null) return [];
   if (isSterlingInBritain(where) && !new RegExp(UK_IBAN_PATTERN).test(iban)) {
-    return [invalid(place, 'iban', iban, 'A sterling account in Britain has a British IBAN.')];
+    return [invalid(location, 'iban', iban, 'A sterling account in the United Kingdom must have a British IBAN.')];
   }
   const sortCode = routingCodes['sort-code'];
   const isOther =
@@ -206,7 +209,9 @@ function ibanProblems({ iban, accountNumber, routingCodes, ...where }: BankAccou
     ((sortCode !== undefined && sortCode !== iban.slice(8, 14)) ||
       (where.country === 'GB' && accountNumber !== null && accountNumber !== iban.slice(14)));
   if (!isOther) return [];
-  return [invalid(place, 'iban', iban, 'The IBAN names another account than sort code and account number do.')];
+  return [
+    invalid(location, 'iban', iban, 'The IBAN identifies a different account than the sort code and account number.'),
+  ];
 }
 
 function orElse(alternatives: readonly (readonly string[])[]): string {
@@ -222,7 +227,7 @@ function fieldOf(details: BankAccountDetails, field: string): string | null {
 
 export function checkRoutingCodes(
   routingCodes: RoutingCodes,
-  place: Place,
+  location: FieldLocation,
 ): { readonly routingCodes: RoutingCodes; readonly problems: readonly Problem[] } {
   const problems: Problem[] = [];
   const checked: [string, string][] = [];
@@ -230,8 +235,8 @@ export function checkRoutingCodes(
   if (entries.length > ROUTING_CODES_MAX) {
     problems.push({
       code: 'common.validation.limit_exceeded',
-      message: `At most ${ROUTING_CODES_MAX} routing codes are kept.`,
-      messageParameters: [place.entity, `${place.prefix}routingCodes`, String(entries.length)],
+      message: `At most ${ROUTING_CODES_MAX} routing codes are allowed.`,
+      messageParameters: [location.entity, `${location.prefix}routingCodes`, String(entries.length)],
     });
     return { routingCodes: {}, problems };
   }
@@ -239,7 +244,7 @@ export function checkRoutingCodes(
     const normal = normalRoutingCode(kind, code);
     if (normal === null) {
       problems.push(
-        invalid(place, `routingCodes.${kind}`, code, 'The routing code has the wrong format or check digit.'),
+        invalid(location, `routingCodes.${kind}`, code, 'The routing code has the wrong format or check digit.'),
       );
     } else checked.push([kind, normal]);
   }
@@ -258,7 +263,7 @@ export function normalRoutingCode(kind: string, code: string): string | null {
   return rule.holds === undefined || rule.holds(normal) ? normal : null;
 }
 
-/** The number as stored, and the routing codes, of which some numbers change the sort code; null for a wrong format. */
+/** The number and routing codes as stored; some numbers change the sort code. Null for a wrong format. */
 export function normalNumber(
   accountNumber: string,
   routingCodes: RoutingCodes,
@@ -274,10 +279,10 @@ export function normalNumber(
   return { accountNumber: uk.accountNumber, routingCodes: { ...routingCodes, ...changed } };
 }
 
-function invalid(place: Place, field: string, value: string, message: string): Problem {
+function invalid(location: FieldLocation, field: string, value: string, message: string): Problem {
   return {
     code: 'common.validation.field_invalid',
     message,
-    messageParameters: [place.entity, place.prefix + field, value],
+    messageParameters: [location.entity, location.prefix + field, value],
   };
 }

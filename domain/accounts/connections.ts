@@ -1,10 +1,10 @@
-import { refusal } from '../frame/errors.ts';
+import { rejection } from '../common/errors.ts';
 import {
   ACCOUNT_STATUS_EVENTS,
   type Account,
   type AccountEventType,
   type ChangedAccount,
-  CONNECTION_MOVES,
+  CONNECTION_TRANSITIONS,
   type Connection,
   type ConnectionError,
   type ConnectionState,
@@ -17,7 +17,7 @@ import {
 export type AccountOutcome =
   | { readonly outcome: 'opened'; readonly reference: string; readonly details: AccountDetails }
   | { readonly outcome: 'closed' }
-  | { readonly outcome: 'refused'; readonly error: ConnectionError }
+  | { readonly outcome: 'rejected'; readonly error: ConnectionError }
   /** The provider has accepted the request and reports the result later. */
   | { readonly outcome: 'accepted'; readonly reference: string | null }
   /** The provider does not know the request, or its outcome is unknown: the workflow repeats the same request. */
@@ -38,14 +38,14 @@ export interface AccountDetails {
  */
 export type ClientConnectionOutcome =
   | { readonly outcome: 'connected'; readonly reference: string }
-  | { readonly outcome: 'refused'; readonly error: ConnectionError };
+  | { readonly outcome: 'rejected'; readonly error: ConnectionError };
 
 export const PROVIDER_ACCOUNT_STATUSES = ['active', 'inactive', 'suspended', 'closed'] as const;
-/** What a provider makes of an account of its own accord. */
+/** A status that a provider gives an account on its own initiative. */
 export type ProviderAccountStatus = (typeof PROVIDER_ACCOUNT_STATUSES)[number];
 
-/** A provider's report of such a move. `number` rises from one report on an account to the next. */
-export interface ProviderAccountMove<Id> {
+/** A provider's report of such a change. `number` increases with each report on an account. */
+export interface ProviderStatusChange<Id> {
   readonly accountId: Id;
   readonly status: ProviderAccountStatus;
   readonly number: bigint;
@@ -73,8 +73,8 @@ export function reportConnection(before: ChangedAccount, report: ConnectionRepor
   const { connection } = before.account;
   if (connection === null) return before;
   const state = report.state ?? connection.state;
-  if (state !== connection.state && !CONNECTION_MOVES[connection.state].includes(state)) {
-    throw refusal(
+  if (state !== connection.state && !CONNECTION_TRANSITIONS[connection.state].includes(state)) {
+    throw rejection(
       'common.state.illegal_transition',
       ['account', 'connection.state', state],
       `The connection is ${connection.state} and cannot become ${state}.`,
@@ -132,7 +132,7 @@ export function openAtProvider(account: Account, reference: string, details: Acc
 }
 
 /** The provider has rejected the account for good, or the client's own connection has failed. */
-export function refuseAtProvider(
+export function rejectAtProvider(
   account: Account,
   state: 'creation-failed' | 'dependency-failed',
   error: ConnectionError,
@@ -154,27 +154,31 @@ export function closeAtProvider(before: ChangedAccount, empty: boolean): Changed
 }
 
 /**
- * The provider has moved an account that it opened. A connection knows no suspension: it is inactive then. `empty` says
+ * The provider has changed the status of an account that it opened. A connection cannot be suspended, only inactive. `empty` says
  * whether the account may close (`closeAtProvider`).
  */
-export function moveAtProvider(before: ChangedAccount, status: ProviderAccountStatus, empty: boolean): ChangedAccount {
+export function applyProviderStatus(
+  before: ChangedAccount,
+  status: ProviderAccountStatus,
+  empty: boolean,
+): ChangedAccount {
   if (status === 'closed') return closeAtProvider(before, empty);
   const updated = reportConnection(before, { status: status === 'active' ? 'active' : 'inactive' });
   return status === before.account.status ? updated : emit(updated, ACCOUNT_STATUS_EVENTS[status], { status });
 }
 
-/** Whether an account can follow its provider's word: none comes back that ended, here or there, and a sub-account has no provider. */
-export function canFollow({ status, connection }: Account, word: ProviderAccountStatus): boolean {
+/** Whether a status of the provider applies: an account that ended on either side stays ended, and a sub-account has no provider. */
+export function canApplyProviderStatus({ status, connection }: Account, reported: ProviderAccountStatus): boolean {
   if (connection === null || isFinalAccountStatus(status)) return false;
-  return word === 'closed' || connection.status !== 'closed';
+  return reported === 'closed' || connection.status !== 'closed';
 }
 
-/** The provider refuses to close: the account stays as it is, and a caller may request closing again. */
-export function refuseClosing(account: Account, error: ConnectionError): ChangedAccount {
+/** The provider rejects the closing: the account stays as it is, and a caller may request closing again. */
+export function rejectClosing(account: Account, error: ConnectionError): ChangedAccount {
   return reportConnection({ account, events: [] }, { state: 'completed-outdated', error });
 }
 
-// Seconds after submission at which to look up a provider that has not called back; after the last, hourly.
+// Seconds after submission at which to look up a request without a callback; after the last, hourly.
 const LOOK_UP_OFFSETS_S = [10, 20, 40, 80, 160, 320, 640, 1280, 2560] as const;
 const LOOK_UP_INTERVAL_S = 3600;
 

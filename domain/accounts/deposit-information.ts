@@ -31,7 +31,7 @@ interface DepositAccount {
 export type DepositInformation = Readonly<Record<string, DepositDetails>>;
 
 /**
- * One entry per scheme that the provider offers for the currency, plus `internal`. Payments to a sub-account use its main
+ * One entry per scheme that the provider offers for the currency, plus `internal`. Payments to a sub-account use the details of its main
  * account's details, those of a pooled offer its pooled account's, with the account's ledger number as the reference.
  */
 export function depositInformation(

@@ -1,4 +1,4 @@
-import { DomainError, type ErrorCode, type Problem, refusal } from '../frame/errors.ts';
+import { DomainError, type ErrorCode, type Problem, rejection } from '../common/errors.ts';
 import { type ConnectMethod, chooseOffer, findOffer, type OfferFound, type Provider } from '../providers/providers.ts';
 
 /** `connect` of `POST /accounts` (specification 4.5). */
@@ -32,29 +32,29 @@ export function chooseProvider(
   if (code === undefined) return chooseOffer(providers, place) ?? notOffered(place);
   const provider = providers.find((candidate) => candidate.code === code);
   if (provider === undefined) {
-    throw refuse('common.validation.field_invalid', 'serviceProvider', code, 'No such service provider is configured.');
+    throw reject('common.validation.field_invalid', 'serviceProvider', code, 'No such service provider is configured.');
   }
   if (provider.method !== method) {
     const message = `${code} is a ${provider.method} provider.`;
-    throw refuse('connect.method.type_mismatch', 'method', method, message);
+    throw reject('connect.method.type_mismatch', 'method', method, message);
   }
   return findOffer(provider, place) ?? notOffered(place);
 }
 
-/** Contradictions between the fields: a provider that is named is explicit, and a plug-in account names its own. */
+/** Contradictions between the fields: naming a provider requires `explicit`, and a plug-in account must name its provider. */
 export function connectContradictions({ method, type, serviceProvider: code }: ConnectSent): Problem[] {
   const problems: Problem[] = [];
   if (method === 'plug-in' && (type === 'implicit' || (type === undefined && code === undefined))) {
-    const message = 'A plug-in account names its provider: type explicit.';
+    const message = 'A plug-in account must name its provider, with type explicit.';
     problems.push(contradiction('connect.method.type_mismatch', 'type', 'implicit', message));
   }
   if (type === 'implicit' && code !== undefined) {
-    const message = 'With type implicit the service chooses the provider; with explicit the request names it.';
+    const message = 'With type implicit the service chooses the provider. To name the provider, use type explicit.';
     const value = typeof code === 'string' ? code : '';
     problems.push(contradiction('common.validation.mutually_exclusive', 'serviceProvider', value, message));
   }
   if (type === 'explicit' && code === undefined) {
-    const message = 'Type explicit names a service provider.';
+    const message = 'Type explicit requires a service provider.';
     problems.push(contradiction('common.validation.field_required', 'serviceProvider', '', message));
   }
   return problems;
@@ -64,13 +64,13 @@ function contradiction(code: ErrorCode, field: keyof AccountConnect, value: stri
   return { code, message, messageParameters: ['connect', field, value] };
 }
 
-function refuse(code: ErrorCode, field: string, value: string, message: string): Error {
-  return refusal(code, ['connect', field, value], message);
+function reject(code: ErrorCode, field: string, value: string, message: string): Error {
+  return rejection(code, ['connect', field, value], message);
 }
 
 function notOffered({ currency, country }: AccountPlace): never {
   const where = country === null ? '' : ` in ${country}`;
-  throw refusal(
+  throw rejection(
     'connect.offer.unavailable',
     ['account', 'currency', currency],
     `No provider offers ${currency}${where}.`,

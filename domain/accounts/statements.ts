@@ -1,5 +1,5 @@
-import { refusal } from '../frame/errors.ts';
-import { formatDateTimeMs } from '../frame/time/dates.ts';
+import { rejection } from '../common/errors.ts';
+import { formatDateTimeMs } from '../common/time/dates.ts';
 
 export const STATEMENT_TRANSACTION_TYPES = [
   'incoming-transfer',
@@ -24,7 +24,7 @@ export interface StatementEntry {
   /** The entry's number in its account, without gaps. */
   readonly version: bigint;
   readonly transactionNumber: string;
-  /** The transfer that it is of; null for other transactions. */
+  /** The transfer that the entry belongs to; null for other transactions. */
   readonly transferId: string | null;
   readonly postedAt: Date;
   readonly direction: 'debit' | 'credit';
@@ -57,32 +57,32 @@ export function statementRange(asked: AskedRange, now: Date): StatementRange {
   const from = asked.from ?? monthStart(asked.to ?? now, 0);
   const to = asked.to ?? new Date(monthStart(asked.from ?? now, 1).getTime() - 1);
   if (from.getTime() <= to.getTime()) return { from, to };
-  throw fromRefused(from, 'must not be after entryDateTimeTo');
+  throw fromRejected(from, 'must not be after entryDateTimeTo');
 }
 
 /**
- * The range of a file, of which `settledAt` is the moment up to which no entry can be added: a range that goes on ends with
- * the last whole millisecond before it, so that the next file can begin where this one ends. Rejects a range in the future.
+ * The range of a file. No entry can be added before `settledAt`, so a longer range ends with the last whole millisecond before
+ * it, and the next file can begin where this one ends. Rejects a range in the future.
  */
 export function exportRange(asked: AskedRange, settledAt: Date): StatementRange {
   const { from, to } = statementRange(asked, settledAt);
   const lastMs = settledAt.getTime() - 1;
   if (from.getTime() <= lastMs) return { from, to: new Date(Math.min(to.getTime(), lastMs)) };
-  throw fromRefused(from, 'must be in the past');
+  throw fromRejected(from, 'must be in the past');
 }
 
 /** A balance is known up to the present. */
 export function requirePast(at: Date, now: Date): void {
   if (at.getTime() <= now.getTime()) return;
-  throw refusal(
+  throw rejection(
     'common.validation.field_invalid',
     ['balance', 'at', formatDateTimeMs(at)],
     'data.balance.at must not be in the future.',
   );
 }
 
-function fromRefused(from: Date, rule: string) {
-  return refusal(
+function fromRejected(from: Date, rule: string) {
+  return rejection(
     'common.validation.field_invalid',
     ['accountStatement', 'entryDateTimeFrom', formatDateTimeMs(from)],
     `data.accountStatement.entryDateTimeFrom ${rule}.`,

@@ -1,8 +1,8 @@
-import { refusal } from '../frame/errors.ts';
-import type { AccountId, ClientId } from '../frame/ids.ts';
+import { rejection } from '../common/errors.ts';
+import type { AccountId, ClientId } from '../common/ids.ts';
 import { ACCOUNT_STATUS_EVENTS, type Account, type ChangedAccount, emit } from './accounts.ts';
 
-/** `POST /accounts` with `client.sub-account`. What is absent is the main account's. */
+/** `POST /accounts` with `client.sub-account`. Absent fields default to those of the main account. */
 export interface SubAccountRequest {
   readonly mainAccountId: AccountId;
   readonly clientId?: ClientId | undefined;
@@ -19,28 +19,28 @@ export interface MainAccount {
 
 const ENTITY = 'account';
 
-/** Throws the first problem, in the order of all refusals: client, currency, depth, then states. */
+/** Throws the first problem, in the order of all rejections: client, currency, depth, then states. */
 export function checkSubAccount(request: SubAccountRequest, { account, clientStatus, closing }: MainAccount): void {
   const { mainAccountId, clientId = account.clientId, currency = account.currency } = request;
   if (clientId !== account.clientId) {
     const message = 'The main account belongs to another client.';
-    throw refusal('account.client.mismatch', [ENTITY, 'clientId', clientId], message);
+    throw rejection('account.client.mismatch', [ENTITY, 'clientId', clientId], message);
   }
   if (currency !== account.currency) {
     const message = `The main account holds ${account.currency}.`;
-    throw refusal('account.currency.mismatch', [ENTITY, 'currency', currency], message);
+    throw rejection('account.currency.mismatch', [ENTITY, 'currency', currency], message);
   }
   if (account.mainAccountId !== null) {
     const message = 'A sub-account cannot have sub-accounts.';
-    throw refusal('account.sub_account.nested', [ENTITY, 'mainAccountId', mainAccountId], message);
+    throw rejection('account.sub_account.nested', [ENTITY, 'mainAccountId', mainAccountId], message);
   }
   if (clientStatus !== 'active') {
-    const message = `The client is ${clientStatus} and opens no accounts.`;
-    throw refusal('client.status.not_active', [ENTITY, 'clientId', account.clientId], message);
+    const message = `The client is ${clientStatus} and cannot open accounts.`;
+    throw rejection('client.status.not_active', [ENTITY, 'clientId', account.clientId], message);
   }
   if (closing || (account.status !== 'active' && account.status !== 'pending')) {
     const message = `The main account is ${closing ? 'being closed' : account.status}.`;
-    throw refusal('account.status.not_active', [ENTITY, 'mainAccountId', mainAccountId], message);
+    throw rejection('account.status.not_active', [ENTITY, 'mainAccountId', mainAccountId], message);
   }
 }
 

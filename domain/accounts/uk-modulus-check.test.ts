@@ -108,7 +108,7 @@ describe('accounts that the published test cases call invalid', () => {
 });
 
 describe('rules beyond the published test cases', () => {
-  test('10: g decides beside ab; an implementation that looks at b instead lets this one pass', () => {
+  test('10: g decides together with ab; an implementation that looks at b instead lets this one pass', () => {
     // ab = 99, g = 1: the weights stay whole. Both checks fail; with u to b at zero the first would pass.
     const accountNumber = firstAccount((number) => {
       const sum = [0, 0, 8, 7, 10, 9, 3, 1].reduce((total, weight, index) => total + weight * Number(number[index]), 0);
@@ -135,7 +135,7 @@ describe('rules beyond the published test cases', () => {
     ['0', '14: h is 0'],
     ['1', '14: h is 1'],
     ['9', '14: h is 9'],
-  ])('an account that ends in %s passes shifted alone (%s)', (last) => {
+  ])('an account that ends in %s passes only when shifted (%s)', (last) => {
     const sum = (number: string) =>
       [8, 7, 6, 5, 4, 3, 2, 1].reduce((all, weight, at) => all + weight * Number(number[at]), 0);
     const accountNumber = firstAccount(
@@ -195,7 +195,7 @@ test.each([
   ['089999 089000 MOD10 0 0 0 0 0 0 7 1 3 7 1 3 7 1'],
   ['089000 089999 MOD10 0 0 0 0 0 0 7 1 3 7 1 3 7 1 15'],
   ['08900 089999 MOD10 0 0 0 0 0 0 7 1 3 7 1 3 7 1'],
-])('the line %j is refused by its number', (line) => {
+])('the line %j is rejected by its number', (line) => {
   const read = parseModulusWeights(`\n${line}\n`);
   expect(read.rows).toEqual([]);
   expect(read.problems).toMatchObject([{ line: 2 }]);

@@ -1,10 +1,10 @@
-import type { Problem } from '../frame/errors.ts';
-import type { BankAccountDetails, Place } from './bank-accounts.ts';
+import type { Problem } from '../common/errors.ts';
+import type { BankAccountDetails, FieldLocation } from './bank-accounts.ts';
 
 /**
  * The UK modulus check decides whether an account number can exist at its sort code, by the algorithm that Pay.UK publishes
  * as "Validating Account Numbers". Digits are named u v w x y z (sort code) and a b c d e f g h (account number). The weights
- * belong to others, who revise them several times a year, so they come from files that an operator configures.
+ * are published by Pay.UK, which revises them several times a year, so they come from files that an operator configures.
  */
 export type ModulusMethod = 'MOD10' | 'MOD11' | 'DBLAL';
 
@@ -39,7 +39,7 @@ export interface TableProblem {
 const POSITIONS = 'uvwxyzabcdefgh';
 const CHECKS_MAX = 2;
 const EXCEPTION_MAX = 14;
-/** One bank holds its euro accounts here, whatever sort code their holders quote. */
+/** One bank holds its euro accounts under this sort code, whatever code their holders quote. */
 const EXCEPTION_9_SORT_CODE = '309634';
 const EXCEPTION_8_SORT_CODE = '090126';
 const EXCEPTION_2_WEIGHTS = [0, 0, 1, 2, 5, 3, 6, 4, 8, 7, 10, 9, 3, 1];
@@ -50,16 +50,16 @@ const EXCEPTION_1_ADDEND = 27;
 const EITHER_PASSES: ReadonlySet<number | null> = new Set([2, 9, 10, 11, 12, 13, 14]);
 
 /**
- * The table's objections to a bank account, reported on `accountNumber` or `iban`, since both identify a UK account.
+ * The failed checks of a bank account, reported on `accountNumber` or `iban`, since both identify a UK account.
  * Empty unless the account has eight digits and a sort code.
  */
-export function modulusProblems(table: ModulusTable, details: BankAccountDetails, place: Place): Problem[] {
+export function modulusProblems(table: ModulusTable, details: BankAccountDetails, location: FieldLocation): Problem[] {
   return ukAccountsOf(details)
     .filter(({ account }) => !passesModulusCheck(table, account))
     .map(({ field, value }) => ({
       code: 'common.validation.field_invalid',
       message: `The ${field === 'iban' ? 'IBAN' : 'account number'} cannot exist at its sort code: the modulus check fails.`,
-      messageParameters: [place.entity, place.prefix + field, value],
+      messageParameters: [location.entity, location.prefix + field, value],
     }));
 }
 
@@ -176,7 +176,7 @@ export function parseModulusWeights(text: string): { rows: ModulusRow[]; problem
     if (row === null) {
       problems.push({
         line: number,
-        message: 'must be: start, end, MOD10|MOD11|DBLAL, 14 weights, and perhaps an exception',
+        message: 'must be: start, end, MOD10|MOD11|DBLAL, 14 weights, and optionally an exception',
       });
     } else rows.push(row);
   }

@@ -1,7 +1,7 @@
-import { DomainError, type ErrorCode, type Problem, refusal } from '../frame/errors.ts';
+import { DomainError, type ErrorCode, type Problem, rejection } from '../common/errors.ts';
 import {
-  ACCOUNT_MOVES,
   ACCOUNT_STATUS_EVENTS,
+  ACCOUNT_TRANSITIONS,
   type Account,
   type AccountStatus,
   type ChangedAccount,
@@ -50,18 +50,18 @@ const DECLINED_BY_CALLER: ConnectionError = {
 export function updateAccount(account: Account, asked: AccountPatch, openItems: OpenItems): UpdatedAccount {
   const patch = checkShape(account, asked);
   const status = patch.status ?? account.status;
-  refuseMove(account, patch);
-  if (status === 'closed') refuseUnlessEmpty(account, openItems);
+  requireStatusTransition(account, patch);
+  if (status === 'closed') rejectUnlessEmpty(account, openItems);
   return account.method === 'built-in' ? updateBuiltIn(account, patch) : updatePlugIn(account, patch);
 }
 
 /** Rejects closing (422) while the account holds or expects money, or has an open transfer or sub-account. */
-export function refuseUnlessEmpty(account: Account, openItems: OpenItems): void {
+export function rejectUnlessEmpty(account: Account, openItems: OpenItems): void {
   if (isEmpty(account, openItems)) return;
-  throw refusal(
+  throw rejection(
     'account.close.not_empty',
     ['account', 'status', 'closed'],
-    'The account has a balance, money reserved or receivable, an open transfer or an open sub-account.',
+    'The account has a balance, reserved or receivable money, an open transfer or an open sub-account.',
   );
 }
 
@@ -72,7 +72,7 @@ export function isEmpty(account: Account, openItems: OpenItems): boolean {
 
 /** Normalizes the patch's bank details. Rejects every problem with them that does not depend on the new status. */
 function checkShape(account: Account, asked: AccountPatch): AccountPatch {
-  const { patch, problems } = isSetElsewhere(account) ? checkElsewhere(account, asked) : checkPlugIn(account, asked);
+  const { patch, problems } = areDetailsReadOnly(account) ? checkReadOnly(account, asked) : checkPlugIn(account, asked);
   const [first, ...rest] = problems;
   if (first !== undefined) throw new DomainError([first, ...rest]);
   return patch;
@@ -84,13 +84,13 @@ interface CheckedPatch {
 }
 
 /** The provider sets the bank details of a built-in account; a sub-account has none of its own. */
-function isSetElsewhere({ method, mainAccountId }: Account): boolean {
+function areDetailsReadOnly({ method, mainAccountId }: Account): boolean {
   return method === 'built-in' || mainAccountId !== null;
 }
 
-function checkElsewhere({ mainAccountId }: Account, patch: AccountPatch): CheckedPatch {
+function checkReadOnly({ mainAccountId }: Account, patch: AccountPatch): CheckedPatch {
   const by =
-    mainAccountId === null ? 'a built-in account is set by its provider' : "a sub-account is its main account's";
+    mainAccountId === null ? 'a built-in account is set by its provider' : 'a sub-account is set on its main account';
   const fields = (['iban', 'accountNumber', 'routingCodes', 'connection'] as const).filter(
     (field) => patch[field] !== undefined,
   );
@@ -106,13 +106,13 @@ function checkPlugIn(account: Account, asked: AccountPatch): CheckedPatch {
   const patch: AccountPatch = { ...asked, ...onlyGiven(asked, formats.details) };
   const problems = [...formats.problems, ...connectionProblems(account, patch)];
   if (identifiersChange(account, patch) && patch.status === undefined && account.status !== 'active') {
-    const message = 'Bank details of an account that is not active need its status.';
+    const message = 'A change of bank details requires the status, unless the account is active.';
     problems.push(problem('common.validation.field_required', 'status', '', message));
   }
   return { patch, problems };
 }
 
-/** A report names the account's own connection; a failed one has an error, and no other has. */
+/** A report must name the account's own connection, and have an error exactly if the connection has failed. */
 function connectionProblems(account: Account, patch: AccountPatch): Problem[] {
   if (patch.connection === undefined) return [];
   const before = account.connection?.state;
@@ -125,11 +125,11 @@ function connectionProblems(account: Account, patch: AccountPatch): Problem[] {
   }
   const failed = state !== undefined && isFailed(state);
   if (failed && (error === null || (error === undefined && state !== before))) {
-    const message = `A connection that is ${state} has an error.`;
+    const message = `A connection that is ${state} must have an error.`;
     problems.push(problem('common.validation.field_required', 'connection.error', '', message));
   }
   if (!failed && error) {
-    const message = `A connection that is ${state} has no error.`;
+    const message = `A connection that is ${state} must not have an error.`;
     problems.push(problem('common.validation.field_unexpected', 'connection.error', '', message));
   }
   return problems;
@@ -151,34 +151,34 @@ function onlyGiven(asked: AccountPatch, checked: Required<Pick<Account, 'iban' |
   };
 }
 
-function refuseMove(account: Account, patch: AccountPatch): void {
+function requireStatusTransition(account: Account, patch: AccountPatch): void {
   const to = patch.status;
   if (to === undefined) return;
   const stays = to === account.status && !isFinalAccountStatus(to);
-  if (stays || (ACCOUNT_MOVES[account.status].includes(to) && isMovedByCallers(account, to))) return;
-  throw refusal(
+  if (stays || (ACCOUNT_TRANSITIONS[account.status].includes(to) && mayCallerTransition(account, to))) return;
+  throw rejection(
     'common.state.illegal_transition',
     ['account', 'status', to],
     `The account is ${account.status} and cannot become ${to}.`,
   );
 }
 
-/** Only its main account's activation or refusal ends the wait of a pending sub-account; no provider knows it, so it can close. */
-function isMovedByCallers({ method, status, mainAccountId }: Account, to: AccountStatus): boolean {
+/** A pending sub-account waits for its main account to be activated or declined. No provider knows it, so it can close. */
+function mayCallerTransition({ method, status, mainAccountId }: Account, to: AccountStatus): boolean {
   if (status === 'pending' && mainAccountId !== null) return to === 'closed';
   return method === 'plug-in' || (to === 'closed' && status !== 'pending');
 }
 
 function updateBuiltIn(account: Account, patch: AccountPatch): UpdatedAccount {
-  const labelled = informed({ account, events: [] }, patch);
+  const labelled = withInformation({ account, events: [] }, patch);
   if (patch.status !== 'closed') return { ...labelled, request: null };
   // Nothing to close at a provider: a sub-account, or an account that its provider has already closed.
   if (account.connection === null || account.connection.status === 'closed') {
     return { ...emit(labelled, ACCOUNT_STATUS_EVENTS.closed, { status: 'closed' }), request: null };
   }
   if (account.connection.state === 'update-in-progress') {
-    const message = 'The account is being closed already.';
-    throw refusal('common.state.illegal_transition', ['account', 'status', 'closed'], message);
+    const message = 'The account is already being closed.';
+    throw rejection('common.state.illegal_transition', ['account', 'status', 'closed'], message);
   }
   return { ...reportConnection(labelled, { state: 'update-in-progress' }), request: 'close' };
 }
@@ -186,11 +186,11 @@ function updateBuiltIn(account: Account, patch: AccountPatch): UpdatedAccount {
 function updatePlugIn(account: Account, patch: AccountPatch): UpdatedAccount {
   const connected = reportConnection({ account, events: [] }, impliedReport(account, patch));
   const status = patch.status ?? account.status;
-  if (status === account.status) return { ...informed(connected, patch), request: null };
-  if (status === 'active' || status === 'declined') refuseOtherResult(connected.account, status);
+  if (status === account.status) return { ...withInformation(connected, patch), request: null };
+  if (status === 'active' || status === 'declined') rejectOtherResult(connected.account, status);
   // Only activation and information events change bank details (specification 6).
   const apart = status !== 'active' && identifiersChange(account, patch);
-  const before = apart ? informed(connected, patch) : connected;
+  const before = apart ? withInformation(connected, patch) : connected;
   const type = status === 'pending' ? null : ACCOUNT_STATUS_EVENTS[status];
   if (type === null) return { ...before, request: null };
   return { ...emit(before, type, { ...information(before.account, patch), status }), request: null };
@@ -207,10 +207,10 @@ function impliedReport(account: Account, patch: AccountPatch): ConnectionReport 
   return report;
 }
 
-/** The account and its connection tell the same of its creation; what was opened at a provider is closed, not declined. */
-function refuseOtherResult({ connection }: Account, status: 'active' | 'declined'): void {
+/** The account and its connection must agree on the result of the creation: an account opened at a provider is closed, not declined. */
+function rejectOtherResult({ connection }: Account, status: 'active' | 'declined'): void {
   if (connection === null || CREATION_RESULTS[connection.state] === status) return;
-  throw refusal(
+  throw rejection(
     'common.state.illegal_transition',
     ['account', 'status', status],
     `An account whose connection is ${connection.state} cannot become ${status}.`,
@@ -218,7 +218,7 @@ function refuseOtherResult({ connection }: Account, status: 'active' | 'declined
 }
 
 /** Applies the fields that describe the account and adds an event if one differs. */
-function informed(before: ChangedAccount, patch: AccountPatch): ChangedAccount {
+function withInformation(before: ChangedAccount, patch: AccountPatch): ChangedAccount {
   const { account } = before;
   if (information(account, patch).alias === account.alias && !identifiersChange(account, patch)) return before;
   return emit(before, 'account-information-updated', information(account, patch));

@@ -1,6 +1,6 @@
 import { presentRoutingCodes } from '../accounts/identifiers/routing-codes.ts';
-import type { Address } from '../frame/parties/addresses.ts';
-import type { Identification } from '../frame/parties/identifications.ts';
+import type { Address } from '../common/parties/addresses.ts';
+import type { Identification } from '../common/parties/identifications.ts';
 
 /** People or companies to whom a client sends money (specification 2.4). */
 export type BeneficiaryIdentity =

@@ -1,7 +1,7 @@
-import { DomainError, type Problem } from '../frame/errors.ts';
-import type { Address } from '../frame/parties/addresses.ts';
-import type { Identification } from '../frame/parties/identifications.ts';
-import { fullNameOf } from '../frame/parties/names.ts';
+import { DomainError, type Problem } from '../common/errors.ts';
+import type { Address } from '../common/parties/addresses.ts';
+import type { Identification } from '../common/parties/identifications.ts';
+import { fullNameOf } from '../common/parties/names.ts';
 import type { Beneficiary, BeneficiaryContact, BeneficiaryIdentity } from './beneficiaries.ts';
 
 /** A partial change of a beneficiary: absent fields stay, null clears. Address and identifications are replaced whole. */
@@ -29,7 +29,7 @@ export interface BeneficiaryContactChange {
 }
 
 /** Where the request holds the identity: the entity's label and the prefix of the field names. */
-export interface IdentityPlace {
+export interface IdentityLocation {
   readonly entity: string;
   readonly prefix: string;
 }
@@ -46,7 +46,7 @@ const FOREIGN_FIELDS = {
 export function applyBeneficiaryChange(
   before: Beneficiary,
   change: BeneficiaryChange,
-  place: IdentityPlace,
+  place: IdentityLocation,
 ): Pick<Beneficiary, 'identity' | 'fullName' | 'title' | 'contact'> {
   const { identity, problems } = changedIdentity(before.identity, change.identity, place);
   const [first, ...rest] = [...problems, ...fullNameProblems(before, change)];
@@ -68,14 +68,14 @@ interface ChangedIdentity {
 function changedIdentity(
   before: BeneficiaryIdentity | null,
   change: BeneficiaryIdentityChange | undefined,
-  place: IdentityPlace,
+  place: IdentityLocation,
 ): ChangedIdentity {
   if (change === undefined) return { identity: before, problems: [] };
   const type = before?.type ?? change.type;
   if (type === undefined) {
     return {
       identity: before,
-      problems: [problem('field_required', place, 'type', '', 'A new identity needs a type.')],
+      problems: [problem('field_required', place, 'type', '', 'A new identity requires a type.')],
     };
   }
   const problems: Problem[] = [];
@@ -86,13 +86,13 @@ function changedIdentity(
     const value = change[field];
     if (value === undefined) continue;
     problems.push(
-      problem('field_unexpected', place, field, value ?? '', `An identity of type ${type} has no ${field}.`),
+      problem('field_unexpected', place, field, value ?? '', `An identity of type ${type} must not have ${field}.`),
     );
   }
   const { identity, missing } = type === 'individual' ? individual(before, change) : corporate(before, change);
   problems.push(
     ...missing.map((field) =>
-      problem('field_required', place, field, '', `A new identity of type ${type} needs ${field}.`),
+      problem('field_required', place, field, '', `A new identity of type ${type} requires ${field}.`),
     ),
   );
   return problems.length > 0 ? { identity: before, problems } : { identity, problems };
@@ -135,7 +135,7 @@ function changedIdentifications(known: BeneficiaryIdentity | null, { identificat
 /** A full name is allowed only without an identity, which would determine it (specification 2.4). */
 function fullNameProblems(before: Beneficiary, { identity, fullName }: BeneficiaryChange): Problem[] {
   if (fullName === undefined || (before.identity === null && identity === undefined)) return [];
-  const message = 'The full name is made of the identity: change that instead.';
+  const message = 'The full name is derived from the identity. Change the identity instead.';
   return [problem('mutually_exclusive', { entity: 'beneficiary', prefix: '' }, 'fullName', fullName, message)];
 }
 
@@ -152,7 +152,7 @@ function changedContact(
 
 function problem(
   code: 'field_required' | 'field_invalid' | 'field_unexpected' | 'mutually_exclusive',
-  { entity, prefix }: IdentityPlace,
+  { entity, prefix }: IdentityLocation,
   field: string,
   value: string,
   message: string,

@@ -1,3 +1,9 @@
+import type { Identification } from '../common/parties/identifications.ts';
+
+/** The supported directories; `client.<code>.cop` queries one. directories.ts has their rules. */
+export const DIRECTORIES = ['pay-uk', 'eu-vop'] as const;
+export type DirectoryCode = (typeof DIRECTORIES)[number];
+
 /** A name directory's answer about a beneficiary's name and bank account (specification 2.11, 4.4). */
 export const VERIFICATION_REASONS = [
   'close-match',
@@ -22,34 +28,19 @@ export const REASONS_WITH_NAME = [
   'individual-account-close-match',
 ] as const satisfies readonly VerificationReason[];
 
-/** The supported directories, each with the workflow code that queries it. */
-export const DIRECTORIES = ['pay-uk'] as const;
-export type DirectoryCode = (typeof DIRECTORIES)[number];
-
-/** Pay.UK's codes other than a full match. The interface has no reason of its own for a name that does not match. */
-const REASON_BY_SCHEME_CODE: Readonly<Record<string, VerificationReason>> = {
-  ANNM: 'incorrect-account-number',
-  MBAM: 'close-match',
-  BANM: 'corporate-account-name-matched',
-  PANM: 'individual-account-name-matched',
-  BAMM: 'corporate-account-close-match',
-  PAMM: 'individual-account-close-match',
-  AC01: 'incorrect-account-number',
-  IVCR: 'invalid-secondary-identifier',
-  ACNS: 'account-type-not-supported',
-  OPTO: 'opted-out',
-  CASS: 'account-switched',
-  SCNS: 'sort-code-not-supported',
-};
-
 export type VerificationIdentity =
   | { readonly type: 'individual'; readonly givenName: string; readonly familyName: string }
   | { readonly type: 'corporate'; readonly legalName: string };
 
+/** As its directory names it: by sort code and number, or by IBAN. */
 export interface VerificationBankAccount {
-  readonly accountNumber: string;
+  readonly accountNumber?: string;
+  readonly iban?: string;
   readonly routingCodes: Readonly<Record<string, string>>;
 }
+
+/** An organisation's identifier that is compared in place of its name. */
+export type VerificationIdentification = Pick<Identification, 'type' | 'identificationNumber'>;
 
 export interface VerificationResult {
   readonly matched: boolean;
@@ -67,19 +58,6 @@ export const MATCHED: VerificationResult = {
   accountHolderName: null,
 };
 
-/**
- * The result for a Pay.UK code, or null for an unknown code. Keeps the name only for close matches, even if the directory
- * sends one with other codes.
- */
-export function payUkResult(schemeReasonCode: string, accountHolderName: string | null): VerificationResult | null {
-  const reason = Object.hasOwn(REASON_BY_SCHEME_CODE, schemeReasonCode)
-    ? REASON_BY_SCHEME_CODE[schemeReasonCode]
-    : undefined;
-  if (reason === undefined) return null;
-  const named = REASONS_WITH_NAME.some((known) => known === reason);
-  return { matched: false, reason, schemeReasonCode, accountHolderName: named ? accountHolderName : null };
-}
-
 export interface BeneficiaryVerification extends VerificationResult {
   readonly id: string;
   readonly clientId: string;
@@ -88,4 +66,5 @@ export interface BeneficiaryVerification extends VerificationResult {
   readonly identity: VerificationIdentity;
   readonly bankAccount: VerificationBankAccount;
   readonly secondaryIdentification: string | null;
+  readonly identification: VerificationIdentification | null;
 }

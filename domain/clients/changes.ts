@@ -1,8 +1,14 @@
-import { DomainError, type Problem, refusal } from '../frame/errors.ts';
-import type { Address } from '../frame/parties/addresses.ts';
-import { changedIdentifications, type IdentificationsChange } from '../frame/parties/identifications.ts';
-import { fullNameOf } from '../frame/parties/names.ts';
-import { CLIENT_MOVES, type Client, type ClientIdentity, type ClientProfile, type ClientStatus } from './clients.ts';
+import { DomainError, type Problem, rejection } from '../common/errors.ts';
+import type { Address } from '../common/parties/addresses.ts';
+import { changedIdentifications, type IdentificationsChange } from '../common/parties/identifications.ts';
+import { fullNameOf } from '../common/parties/names.ts';
+import {
+  CLIENT_TRANSITIONS,
+  type Client,
+  type ClientIdentity,
+  type ClientProfile,
+  type ClientStatus,
+} from './clients.ts';
 
 /** A partial change of a client: absent fields stay, null clears. Relations have their own operations. */
 export interface ClientChange {
@@ -60,14 +66,14 @@ export function applyClientChange(
 
 /** The requested status. Rejects illegal transitions, and closing a client with open accounts. */
 export function changedStatus(before: ClientStatus, asked: ClientStatus, openAccounts: number): ClientStatus {
-  const stays = asked === before && CLIENT_MOVES[before].length > 0;
-  if (!stays && !CLIENT_MOVES[before].includes(asked)) {
+  const stays = asked === before && CLIENT_TRANSITIONS[before].length > 0;
+  if (!stays && !CLIENT_TRANSITIONS[before].includes(asked)) {
     const message = `A client that is ${before} cannot become ${asked}.`;
-    throw refusal('common.state.illegal_transition', ['client', 'status', asked], message);
+    throw rejection('common.state.illegal_transition', ['client', 'status', asked], message);
   }
   if (asked === 'closed' && openAccounts > 0) {
     const message = 'The client has an account that is neither closed nor declined.';
-    throw refusal('client.close.not_empty', ['client', 'status', asked], message);
+    throw rejection('client.close.not_empty', ['client', 'status', asked], message);
   }
   return asked;
 }

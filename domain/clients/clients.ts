@@ -1,14 +1,14 @@
-import { ACCOUNT_MOVES } from '../accounts/accounts.ts';
-import type { Moves } from '../frame/moves.ts';
-import type { Address } from '../frame/parties/addresses.ts';
-import { type Identification, identificationNumbersOf } from '../frame/parties/identifications.ts';
+import { ACCOUNT_TRANSITIONS } from '../accounts/accounts.ts';
+import type { Address } from '../common/parties/addresses.ts';
+import { type Identification, identificationNumbersOf } from '../common/parties/identifications.ts';
+import type { Transitions } from '../common/transitions.ts';
 
 /** Clients and their presentation (specification 2.2). A client that is not active can neither open accounts nor pay. */
 export const CLIENT_STATUSES = ['pending', 'active', 'inactive', 'suspended', 'closed', 'declined'] as const;
 export type ClientStatus = (typeof CLIENT_STATUSES)[number];
 
-/** The same as for accounts. A client is created active and closes only once each of its accounts is closed or declined. */
-export const CLIENT_MOVES: Moves<ClientStatus> = ACCOUNT_MOVES;
+/** The same as for accounts. A client is created active, and closes only once each of its accounts is closed or declined. */
+export const CLIENT_TRANSITIONS: Transitions<ClientStatus> = ACCOUNT_TRANSITIONS;
 
 export interface IndividualIdentity {
   readonly type: 'individual';
@@ -64,7 +64,7 @@ export interface Client {
   readonly profile: ClientProfile;
 }
 
-/** Adds the deprecated map, a view of the list beside it. */
+/** Adds the deprecated map, which is a view of the list. */
 export function presentIdentity<Identity extends { readonly identifications: readonly Identification[] }>(
   identity: Identity,
 ) {

@@ -1,5 +1,5 @@
-import type { Address } from '../frame/parties/addresses.ts';
-import { fullNameOf } from '../frame/parties/names.ts';
+import type { Address } from '../common/parties/addresses.ts';
+import { fullNameOf } from '../common/parties/names.ts';
 import {
   type Client,
   type ClientProfile,

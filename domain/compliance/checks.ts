@@ -1,9 +1,9 @@
-import { refusal } from '../frame/errors.ts';
-import { formatDateTime } from '../frame/time/dates.ts';
+import { rejection } from '../common/errors.ts';
+import { formatDateTime } from '../common/time/dates.ts';
 import type { ProcedureResult } from './procedures.ts';
-import type { Judgement } from './rules.ts';
+import type { ScreeningResult } from './rules.ts';
 
-// What results make of a compliance check (specification 2.10).
+// How results change a compliance check (specification 2.10).
 
 export const COMPLIANCE_CHECK_STATUSES = ['in-review', 'approved', 'rejected', 'skipped'] as const;
 export type ComplianceCheckStatus = (typeof COMPLIANCE_CHECK_STATUSES)[number];
@@ -16,11 +16,11 @@ export interface CheckedTransfer {
   /** When and by whom the check became final. */
   readonly complianceDecidedAt: Date | null;
   readonly complianceDecidedBy: string | null;
-  /** The rule of the service's own review that stopped the transfer; it stays when a person has decided. */
-  readonly complianceRule: Judgement['rule'];
+  /** The built-in rule that stopped the transfer; kept after a person's decision. */
+  readonly complianceRule: ScreeningResult['rule'];
 }
 
-/** The columns of a transfer about which nothing is decided yet. */
+/** The columns of a transfer without a decision. */
 export const UNDECIDED = {
   complianceResult: null,
   complianceDecidedAt: null,
@@ -47,7 +47,7 @@ export function isInReview({ complianceCheckStatus }: Pick<CheckedTransfer, 'com
   return complianceCheckStatus === 'not-checked';
 }
 
-// A review may last for years, and its decision wakes the workflow: the sweep looks seldom, which keeps the history short.
+// A review may last for years, and its decision wakes the workflow: the sweep is infrequent, which keeps the history short.
 const REVIEW_CHECK_MS = 86_400_000;
 
 /** When the sweep checks a transfer whose review has no deadline. */
@@ -55,11 +55,11 @@ export function nextReviewCheck(now: Date): Date {
   return new Date(now.getTime() + REVIEW_CHECK_MS);
 }
 
-/** The actor of what the service's own rules decide. */
+/** The actor of decisions by the built-in rules. */
 export const RULES_ACTOR = 'built-in-review';
 
-/** Whether the service's own rules are to judge the transfer now: no decision is recorded yet. */
-export function awaitsJudgement(
+/** Whether the built-in rules are to screen the transfer now: no decision is recorded yet. */
+export function awaitsScreening(
   transfer: CheckedTransfer & { readonly status: string },
   mode: 'none' | 'external' | 'built-in',
 ): boolean {
@@ -71,26 +71,42 @@ export function awaitsJudgement(
 export interface ComplianceDecision {
   readonly result: ProcedureResult;
   readonly actor: string;
-  /** Of the service's own rules: the rule that stops. Absent in the decision of a person, which a judgement never changes. */
-  readonly rule?: Judgement['rule'];
+  /**
+   * Everybody who made, authorized or assigned the payment, whom four eyes exclude from its review: db/compliance/involved.ts finds them
+   * for every door. No one for the service's own rules.
+   */
+  readonly involved: readonly string[];
+  /** The built-in rule that stops the transfer. Absent in a person's decision, which a screening never changes. */
+  readonly rule?: ScreeningResult['rule'];
+  /** The present mode of review, at a door that lets the built-in rules screen first. Absent: commands and signals decide in every mode. */
+  readonly mode?: Parameters<typeof awaitsScreening>[1] | undefined;
 }
 
 /**
- * The columns after a decision; null if it says what is recorded. Throws once the check is final, or the transfer has
- * ended without a decision.
+ * The columns after a decision; null if it is already recorded. Throws for a decision by someone involved in the payment, once the
+ * check is final, if the transfer has ended without a decision, and while it awaits the built-in rules, unless it rejects.
  */
 export function decideCheck(
   transfer: CheckedTransfer & { readonly status: string },
   isFinal: boolean,
-  { result, actor, rule }: ComplianceDecision,
+  { result, actor, involved, rule, mode }: ComplianceDecision,
   now: Date,
 ): CheckedTransfer | null {
-  const comesSecond = isFinal || !isInReview(transfer) || transfer.complianceResult !== null;
-  if (rule !== undefined && comesSecond) return null;
+  if (involved.includes(actor)) {
+    const message = 'No one decides about a payment that they made, authorized or assigned: someone else has to.';
+    throw rejection('common.security.access_denied', ['complianceCheck', 'result', result], message);
+  }
+  const isTooLate = isFinal || !isInReview(transfer) || transfer.complianceResult !== null;
+  if (rule !== undefined && isTooLate) return null;
   if (isFinal || !isInReview(transfer)) {
     const check = SHOWN_STATUSES[transfer.complianceCheckStatus];
     const message = `The compliance check is ${check} and the transfer ${transfer.status}: nothing is left to decide.`;
-    throw refusal('common.state.illegal_transition', ['complianceCheck', 'result', result], message);
+    throw rejection('common.state.illegal_transition', ['complianceCheck', 'result', result], message);
+  }
+  // A recorded stop too would keep the rules from screening.
+  if (mode !== undefined && awaitsScreening(transfer, mode) && result !== 'hard-stop-rejected') {
+    const message = 'The built-in rules have not screened the transfer yet: until then it can only be rejected.';
+    throw rejection('common.state.illegal_transition', ['complianceCheck', 'result', result], message);
   }
   if (transfer.complianceResult === result) return null;
   const complianceCheckStatus = STATUS_OF_RESULT[result];

@@ -24,21 +24,21 @@ describe('pairs of names that were labelled beforehand', () => {
   const labelled = pairs.flatMap(({ rule, pairs: ofRule }) =>
     ofRule.map(([listed = '', asked = '', label = '']) => ({ rule, listed, asked, isSame: label === 'same' })),
   );
-  const judged = labelled.map((pair) => ({ ...pair, isFound: isFound(listOf(pair.listed), pair.asked) }));
-  const number = (isSame: boolean, found: boolean, of = judged) =>
+  const compared = labelled.map((pair) => ({ ...pair, isFound: isFound(listOf(pair.listed), pair.asked) }));
+  const number = (isSame: boolean, found: boolean, of = compared) =>
     of.filter((pair) => pair.isSame === isSame && pair.isFound === found).length;
 
   test('the floors: 98 of 100 hits are right, and 93 of 100 variants are found', () => {
     const [hits, missed, falseHits] = [number(true, true), number(true, false), number(false, true)];
-    const wrong = judged.filter((pair) => pair.isSame !== pair.isFound);
+    const wrong = compared.filter((pair) => pair.isSame !== pair.isFound);
     const report = wrong.map(({ listed, asked, isSame }) => `${listed} | ${asked}: ${isSame ? 'missed' : 'false hit'}`);
-    expect(judged.length).toBeGreaterThanOrEqual(225);
+    expect(compared.length).toBeGreaterThanOrEqual(225);
     expect(hits / (hits + falseHits), report.join('\n')).toBeGreaterThanOrEqual(0.98);
     expect(hits / (hits + missed), report.join('\n')).toBeGreaterThanOrEqual(0.93);
   });
 
   test('the groups written after the matcher: nine of ten hits are right, eight of ten variants are found', () => {
-    const later = judged.filter(({ rule }) => rule.endsWith('written afterwards'));
+    const later = compared.filter(({ rule }) => rule.endsWith('written afterwards'));
     const hits = number(true, true, later);
     expect(later.length).toBe(40);
     expect(hits / (hits + number(false, true, later))).toBeGreaterThanOrEqual(0.9);
@@ -103,9 +103,9 @@ describe('the rows of a file', () => {
   });
 
   test.each([
-    [['id', 'name'], 'must have the columns id, name, aliases (lacks aliases)'],
-    [['<html>'], 'must have the columns id, name, aliases (lacks id, name, aliases)'],
-  ])('a header %j is refused', (header, message) => {
+    [['id', 'name'], 'must have the columns id, name, aliases (missing: aliases)'],
+    [['<html>'], 'must have the columns id, name, aliases (missing: id, name, aliases)'],
+  ])('a header %j is rejected', (header, message) => {
     expect(readHeader(header)).toEqual({ line: 1, message });
   });
 
@@ -113,7 +113,7 @@ describe('the rows of a file', () => {
     [['', 'Viktor Sorokin', ''], 'has no id'],
     [['x-1', '  ', 'Viktor Sorokin'], 'has no name'],
     [['x-1'], 'has no name'],
-  ])('a row %j is refused without being quoted', (row, message) => {
+  ])('a row %j is rejected without being quoted', (row, message) => {
     expect(readEntity(row, { id: 0, name: 1, aliases: 2 }, 7)).toEqual({ line: 7, message });
   });
 });

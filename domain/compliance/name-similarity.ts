@@ -5,11 +5,11 @@ import { type NameWord, soundOf } from './name-words.ts';
 const WORD_SIMILARITY_ABOVE = 0.75;
 const JOINED_SIMILARITY_ABOVE = 0.85;
 const JOINED_LENGTH_MIN = 3;
-/** So that equal words are paired before joins that contain them. */
-const JOINED_HANDICAP = 0.01;
+/** Ensures that equal words are paired before joins that contain them. */
+const JOINED_PENALTY = 0.01;
 /** Two spellings of one sound. */
 const SAME_SOUND = 0.96;
-/** Shorter words are equal or different: one letter makes another name of them. */
+/** Shorter words must be equal: a single letter makes them a different name. */
 const LENGTH_MIN = 4;
 /** How many words of one name may be one word of the other: `Abd al Aziz` and `Abdulaziz`. */
 const JOINED_MAX = 3;
@@ -17,7 +17,7 @@ const JOINED_MAX = 3;
 type Spelling = Pick<NameWord, 'text' | 'sound'>;
 type SpelledWord = Spelling & Pick<NameWord, 'also'>;
 
-/** From 0, different, to 1, equal: of a word that is written in two ways, by the one that is closer. */
+/** From 0, different, to 1, equal. If a word has two spellings, the closer one counts. */
 export function wordSimilarity(one: SpelledWord, other: SpelledWord): number {
   const same = spellingSimilarity(one, other);
   if (one.also === null && other.also === null) return same;
@@ -50,7 +50,7 @@ function closeness(one: string, other: string): number {
   return 1 - edits / longer;
 }
 
-/** Whether two neighbouring letters have changed places: one slip, which the distance counts as two. */
+/** Whether two adjacent letters are swapped: one typing error, which the distance counts as two. */
 function isSwap(one: string, other: string): boolean {
   if (one.length !== other.length) return false;
   let at = 0;
@@ -64,35 +64,35 @@ interface Span extends SpelledWord {
   readonly to: number;
 }
 
-/** Words of both names that are taken for the same. */
+/** Words of both names that are considered the same. */
 interface Pair {
   readonly asked: Span;
   readonly listed: Span;
   readonly similarity: number;
 }
 
-/** What a word that only resembles the other's costs, as a multiple of the difference. */
+/** The cost of a word that only resembles the other, as a multiple of the difference. */
 const DIFFERENCE_COST = 1.5;
-/** What missing words cost, of which one name may have many. */
+/** The cost of missing words; one name may have many more than the other. */
 const MISSING_WORDS_COST = 0.15;
-/** If only one word agrees, there must be hardly any other. */
-const ALONE_COVERAGE_MIN = 0.8;
-const TELLING_WEIGHT_MIN = 0.4;
-/** What an initial says of the word that it stands for. */
+/** If only one word agrees, it must make up most of the name. */
+const SINGLE_WORD_COVERAGE_MIN = 0.8;
+const DISTINCTIVE_WEIGHT_MIN = 0.4;
+/** How much an initial says about its word. */
 const INITIAL_WEIGHT = 0.4;
 
 /**
  * How similar a name is to a listed one, from 0 to 1, whatever the order of the words. Either name may lack words of the
- * other if two that say something agree.
+ * other if two distinctive ones agree.
  */
 export function nameSimilarity(asked: readonly NameWord[], listed: readonly NameWord[]): number {
   const pairs = bestPairs(asked, listed);
-  const telling = pairs.filter((pair) => weightOf(asked, pair.asked) >= TELLING_WEIGHT_MIN);
-  if (telling.every((pair) => isInitial(pair))) return 0;
+  const distinctive = pairs.filter((pair) => weightOf(asked, pair.asked) >= DISTINCTIVE_WEIGHT_MIN);
+  if (distinctive.every((pair) => isInitial(pair))) return 0;
   const ofAsked = coverage(asked, pairs, (pair) => pair.asked);
   const ofListed = coverage(listed, pairs, (pair) => pair.listed);
   const [fewer, more] = [Math.min(ofAsked, ofListed), Math.max(ofAsked, ofListed)];
-  if (telling.length < 2 && fewer < ALONE_COVERAGE_MIN) return 0;
+  if (distinctive.length < 2 && fewer < SINGLE_WORD_COVERAGE_MIN) return 0;
   return more * (1 - MISSING_WORDS_COST * (1 - fewer));
 }
 
@@ -138,7 +138,7 @@ function spanSimilarity(one: Span, other: Span): number {
   const [oneIsJoined, otherIsJoined] = [one.to - one.from > 1, other.to - other.from > 1];
   if (oneIsJoined && otherIsJoined) return 0;
   const similarity = wordSimilarity(one, other);
-  if (oneIsJoined || otherIsJoined) return similarity > JOINED_SIMILARITY_ABOVE ? similarity - JOINED_HANDICAP : 0;
+  if (oneIsJoined || otherIsJoined) return similarity > JOINED_SIMILARITY_ABOVE ? similarity - JOINED_PENALTY : 0;
   if (similarity > 0) return similarity;
   const [shorter, longer] = one.text.length < other.text.length ? [one, other] : [other, one];
   return shorter.text.length === 1 && longer.text.startsWith(shorter.text) ? INITIAL_SIMILARITY : 0;

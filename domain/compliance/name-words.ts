@@ -3,9 +3,9 @@ import anyAscii from 'any-ascii';
 /** A word of a name, in the letters a to z and digits. */
 export interface NameWord {
   readonly text: string;
-  /** The same for spellings that a transcription does not keep apart: `Qadhafi` and `Gaddafi`. */
+  /** The same for spellings that transcriptions do not distinguish: `Qadhafi` and `Gaddafi`. */
   readonly sound: string;
-  /** The other way in which its letters are written in Latin ones: `djuric` of Đurić, which is `duric` too; null for most. */
+  /** A second transcription: Đurić is `duric` and `djuric`. Null for most words. */
   readonly also: Pick<NameWord, 'text' | 'sound'> | null;
   /** How much the word says about whose name it is. */
   readonly weight: number;
@@ -47,11 +47,11 @@ function wordSet(text: string): ReadonlySet<string> {
  */
 export function wordsOfName(name: string): NameWord[] {
   const texts = latinWords(name);
-  // Serbian writes đ as dj, Vietnamese as d. What is different for no other reason is left alone.
+  // Serbian transcribes đ as dj, Vietnamese as d. Nothing else is transcribed in two ways.
   const others = /đ/iu.test(name) ? latinWords(name.replaceAll('đ', 'dj').replaceAll('Đ', 'Dj')) : texts;
   const both = texts.map((text, at) => ({ text, other: others.length === texts.length ? (others[at] ?? text) : text }));
-  const telling = both.filter(({ text }) => !IGNORED.has(text));
-  return (telling.length === 0 ? both : telling).map(({ text, other }) => ({
+  const distinctive = both.filter(({ text }) => !IGNORED.has(text));
+  return (distinctive.length === 0 ? both : distinctive).map(({ text, other }) => ({
     text,
     sound: soundOf(text),
     also: other === text ? null : { text: other, sound: soundOf(other) },
@@ -78,7 +78,7 @@ function weightOf(text: string): number {
   return text.length === 1 ? WEIGHT.initial : WEIGHT.name;
 }
 
-/** What transcriptions from Arabic, Persian, Cyrillic, Korean and German spell in several ways. Applied in this order. */
+/** Sounds with several spellings in transcriptions from Arabic, Persian, Cyrillic, Korean and German. Applied in this order. */
 const SPELLINGS: ReadonlyArray<readonly [from: RegExp, to: string]> = [
   [/^ye(?=[a-z])/g, 'e'],
   [/tch|tsch|zh|dj|ch/g, 'j'],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { DomainError } from '../frame/errors.ts';
-import { decideCheck, presentComplianceCheck, UNDECIDED } from './checks.ts';
+import { DomainError } from '../common/errors.ts';
+import { type ComplianceDecision, decideCheck, presentComplianceCheck, UNDECIDED } from './checks.ts';
 import { PROCEDURE_RESULTS, parseSignalledDecision } from './procedures.ts';
 
 const DECISION = { decisionId: 'case-1', procedure: 'transaction-monitoring', result: 'all-passed', actor: 'Ann Ω' };
@@ -40,7 +40,7 @@ describe('a result makes the check', () => {
     ['hard-stop-accepted', 'approved'],
     ['hard-stop-rejected', 'rejected'],
   ] as const)('%s: %s', (result, status) => {
-    const check = decideCheck(OPEN, false, { result, actor: 'ann' }, NOW);
+    const check = decideCheck(OPEN, false, { result, actor: 'ann', involved: [] }, NOW);
     if (check === null) throw new Error('it changes the check');
     const decided = status === 'in-review' ? {} : { decidedAt: '2026-11-21T10:15:00', decidedBy: 'ann' };
     expect(presentComplianceCheck(check)).toEqual({
@@ -50,12 +50,30 @@ describe('a result makes the check', () => {
     });
   });
 
+  test.each(PROCEDURE_RESULTS.filter((result) => result !== 'hard-stop-rejected'))(
+    '%s is rejected while the built-in rules have yet to screen, and only then',
+    (result) => {
+      const decide = (transfer: Parameters<typeof decideCheck>[0], mode?: ComplianceDecision['mode']) =>
+        decideCheck(transfer, false, { result, actor: 'ann', involved: [], mode }, NOW);
+      expect(() => decide(OPEN, 'built-in')).toThrow('The built-in rules have not screened the transfer yet');
+      const stopped = { ...OPEN, complianceResult: result === 'soft-stop' ? 'hard-stop' : 'soft-stop' } as const;
+      expect(decide(stopped, 'built-in')).toMatchObject({ complianceResult: result });
+      expect(decide(OPEN, 'external')).toMatchObject({ complianceResult: result });
+      expect(decide(OPEN)).toMatchObject({ complianceResult: result });
+    },
+  );
+
+  test('hard-stop-rejected rejects it before the built-in rules have screened', () => {
+    const rejection = { result: 'hard-stop-rejected', actor: 'ann', involved: [], mode: 'built-in' } as const;
+    expect(decideCheck(OPEN, false, rejection, NOW)).toMatchObject({ complianceCheckStatus: 'not-fulfilled' });
+  });
+
   test('nothing after it is final, or after its transfer has ended', () => {
     const ended = { ...OPEN, status: 'cancelled' };
     const approved = { ...OPEN, complianceCheckStatus: 'fulfilled', complianceResult: 'all-passed' } as const;
     for (const result of PROCEDURE_RESULTS) {
-      expect(() => decideCheck(ended, true, { result, actor: 'ann' }, NOW)).toThrow(DomainError);
-      expect(() => decideCheck(approved, false, { result, actor: 'ann' }, NOW)).toThrow(DomainError);
+      expect(() => decideCheck(ended, true, { result, actor: 'ann', involved: [] }, NOW)).toThrow(DomainError);
+      expect(() => decideCheck(approved, false, { result, actor: 'ann', involved: [] }, NOW)).toThrow(DomainError);
     }
   });
 });

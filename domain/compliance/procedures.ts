@@ -22,7 +22,7 @@ export interface SignalledDecision {
 /** Printable and short enough for the audit log. */
 const SIGNALLED_TEXT = /^(?! *$)[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,100}$/u;
 
-/** Null if the payload is no decision: a signal may carry anything. */
+/** Null if the payload is not a decision: a signal may contain anything. */
 export function parseSignalledDecision(payload: unknown): SignalledDecision | null {
   if (typeof payload !== 'object' || payload === null) return null;
   const sent = new Map<string, unknown>(Object.entries(payload));

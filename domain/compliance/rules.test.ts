@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ComplianceRule, type Findings, judge, parseWindow, type ReviewedTransfer } from './rules.ts';
+import { type ComplianceRule, type Findings, parseWindow, type ReviewedTransfer, screen } from './rules.ts';
 
 const BOTH = ['incoming', 'outgoing'] as const;
 const TRANSFER: ReviewedTransfer = {
@@ -50,7 +50,7 @@ function findings(found: { count?: number; sumMinor?: bigint; isListed?: boolean
 }
 
 function stopOf(rule: ComplianceRule, transfer: Partial<ReviewedTransfer>, found: Parameters<typeof findings>[0] = {}) {
-  return judge([rule], { ...TRANSFER, ...transfer }, findings(found)).rule?.name ?? null;
+  return screen([rule], { ...TRANSFER, ...transfer }, findings(found)).rule?.name ?? null;
 }
 
 describe('an amount stops from the limit of its currency on', () => {
@@ -82,7 +82,7 @@ describe('velocity stops the transfer that reaches the number or the sum', () =>
     expect(stopOf(velocity, { currency }, { count, sumMinor })).toBe(expected);
   });
 
-  test('a rule without a number limits the sum alone', () => {
+  test('a rule without a number limits only the sum', () => {
     const sumOnly = { ...velocity, fromCount: null } as const;
     expect(stopOf(sumOnly, {}, { count: 1_000, sumMinor: 499_99n })).toBeNull();
     expect(stopOf(sumOnly, {}, { count: 1, sumMinor: 500_00n })).toBe('busy');
@@ -113,12 +113,12 @@ describe('of several rules', () => {
 
   test('the severest stop wins, and of equal ones the first', () => {
     const found = findings({ count: 5, isListed: true });
-    expect(judge([amount, velocity, country, name], everything, found)).toEqual({
+    expect(screen([amount, velocity, country, name], everything, found)).toEqual({
       result: 'hard-stop',
       rule: { name: 'embargo', kind: 'country' },
     });
-    expect(judge([name, country, amount], everything, found).rule?.name).toBe('sanctions');
-    expect(judge([velocity, amount], everything, found)).toEqual({
+    expect(screen([name, country, amount], everything, found).rule?.name).toBe('sanctions');
+    expect(screen([velocity, amount], everything, found)).toEqual({
       result: 'soft-stop',
       rule: { name: 'busy', kind: 'velocity' },
     });
@@ -126,21 +126,21 @@ describe('of several rules', () => {
 
   test('none that stops, and none at all, is all-passed', () => {
     const passed = { result: 'all-passed', rule: null };
-    expect(judge([amount, velocity, country, name], TRANSFER, findings())).toEqual(passed);
-    expect(judge([], everything, findings())).toEqual(passed);
+    expect(screen([amount, velocity, country, name], TRANSFER, findings())).toEqual(passed);
+    expect(screen([], everything, findings())).toEqual(passed);
   });
 
   test.each(['incoming', 'outgoing'] as const)('a rule for the other direction does not count: %s', (direction) => {
     const other = direction === 'incoming' ? 'outgoing' : 'incoming';
     const rules = [{ ...country, directions: [other] } as const];
-    expect(judge(rules, { ...everything, direction }, findings()).result).toBe('all-passed');
-    expect(judge(rules, { ...everything, direction: other }, findings()).result).toBe('hard-stop');
+    expect(screen(rules, { ...everything, direction }, findings()).result).toBe('all-passed');
+    expect(screen(rules, { ...everything, direction: other }, findings()).result).toBe('hard-stop');
   });
 
-  test('a rule that was not looked up leaves no judgement', () => {
+  test('a rule that was not looked up leaves no screening result', () => {
     const nothing: Findings = { activity: new Map(), isListed: new Map() };
-    expect(() => judge([velocity], TRANSFER, nothing)).toThrow('the rule busy has not been looked up');
-    expect(() => judge([name], TRANSFER, nothing)).toThrow('the rule sanctions has not been looked up');
+    expect(() => screen([velocity], TRANSFER, nothing)).toThrow('the rule busy has not been looked up');
+    expect(() => screen([name], TRANSFER, nothing)).toThrow('the rule sanctions has not been looked up');
   });
 });
 

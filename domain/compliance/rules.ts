@@ -1,13 +1,13 @@
 import { Temporal } from '@js-temporal/polyfill';
 
-/** The service's own review of transfers: what each rule stops, and which rule a stop names. */
+/** Built-in screening of transfers: what each rule stops, and which rule a stop names. */
 export const RULE_KINDS = ['amount', 'velocity', 'country', 'name'] as const;
 export type RuleKind = (typeof RULE_KINDS)[number];
 
 export const RULE_STOPS = ['soft-stop', 'hard-stop'] as const;
 export type RuleStop = (typeof RULE_STOPS)[number];
 
-/** The similarity of names from which on they are taken for the same, unless a rule says otherwise. */
+/** Names of at least this similarity count as the same, unless a rule sets another threshold. */
 export const NAME_THRESHOLD = 0.85;
 
 export const DIRECTIONS = ['incoming', 'outgoing'] as const;
@@ -54,7 +54,7 @@ export interface NameRule extends CommonRule {
 
 export type ComplianceRule = AmountRule | VelocityRule | CountryRule | NameRule;
 
-/** What the rules look at. */
+/** The facts of a transfer that rules examine. */
 export interface ReviewedTransfer {
   readonly direction: Direction;
   readonly currency: string;
@@ -69,14 +69,14 @@ export interface AccountActivity {
   readonly sumMinor: bigint;
 }
 
-/** What had to be looked up for single rules, by the rule's name. */
+/** Facts looked up for single rules, by the rule's name. */
 export interface Findings {
   readonly activity: ReadonlyMap<string, AccountActivity>;
   /** Whether a listed name is similar enough. */
   readonly isListed: ReadonlyMap<string, boolean>;
 }
 
-export interface Judgement {
+export interface ScreeningResult {
   readonly result: 'all-passed' | RuleStop;
   /** The rule that stopped the transfer. */
   readonly rule: { readonly name: string; readonly kind: RuleKind } | null;
@@ -87,10 +87,14 @@ export function rulesOf(rules: readonly ComplianceRule[], direction: Direction):
 }
 
 /**
- * The severest stop, and the first configured rule that demands it. Without a finding that a rule needs there is no
- * judgement: nothing may pass a rule that was not applied.
+ * The severest stop, and the first configured rule that demands it. Throws without a finding that a rule needs: no transfer
+ * may pass a rule that was not applied.
  */
-export function judge(rules: readonly ComplianceRule[], transfer: ReviewedTransfer, findings: Findings): Judgement {
+export function screen(
+  rules: readonly ComplianceRule[],
+  transfer: ReviewedTransfer,
+  findings: Findings,
+): ScreeningResult {
   const stopping = rulesOf(rules, transfer.direction).filter((rule) => stops(rule, transfer, findings));
   const severest = stopping.find(({ stop }) => stop === 'hard-stop') ?? stopping[0];
   if (severest === undefined) return { result: 'all-passed', rule: null };
@@ -127,7 +131,7 @@ function found<Finding>(findings: ReadonlyMap<string, Finding>, { name }: Compli
 const WINDOW_DAYS_MAX = 366;
 const DAY_MS = 24 * 3_600_000;
 
-/** An ISO 8601 duration of weeks, days of 24 hours, hours and minutes, in milliseconds; null if it is none. */
+/** An ISO 8601 duration of weeks, days of 24 hours, hours and minutes, in milliseconds; null for any other text. */
 export function parseWindow(text: string): number | null {
   if (!/^P(\d{1,3}W)?(\d{1,3}D)?(T(?=\d)(\d{1,4}H)?(\d{1,5}M)?)?$/.test(text) || text === 'P') return null;
   const windowMs = Temporal.Duration.from(text).total({ unit: 'milliseconds', relativeTo: '2000-01-01T00:00Z[UTC]' });

@@ -1,4 +1,4 @@
-import { presentOnly } from '../frame/events.ts';
+import { presentOnly } from '../common/events.ts';
 import type { IncomingTransfer, IncomingTransferRecord } from './incoming-transfers.ts';
 
 /** Fields that never change. Events do not repeat them; the row has them. */

@@ -1,21 +1,20 @@
 import { type AccountStatus, isFinalAccountStatus } from '../accounts/accounts.ts';
 import { presentRoutingCodes } from '../accounts/identifiers/routing-codes.ts';
-import { type CheckedTransfer, UNDECIDED } from '../compliance/checks.ts';
 import type {
   AccountId,
   ClientId,
   IncomingTransferId,
   OutgoingTransferId,
   ProvisionedAccountCreditId,
-} from '../frame/ids.ts';
-import type { Moves } from '../frame/moves.ts';
-import { NO_RETURN, type Returned } from './returned-payments.ts';
+} from '../common/ids.ts';
+import type { Transitions } from '../common/transitions.ts';
+import { type CheckedTransfer, UNDECIDED } from '../compliance/checks.ts';
 
-/** Incoming transfers: the transition table, and what happens to money that has arrived. */
+/** Incoming transfers: the transition table, and the decision about money that has arrived. */
 export const INCOMING_TRANSFER_STATUSES = ['pending', 'on-hold', 'completed', 'failed'] as const;
 export type IncomingTransferStatus = (typeof INCOMING_TRANSFER_STATUSES)[number];
 
-export const INCOMING_TRANSFER_MOVES: Moves<IncomingTransferStatus> = {
+export const INCOMING_TRANSFER_TRANSITIONS: Transitions<IncomingTransferStatus> = {
   pending: ['completed', 'failed', 'on-hold'],
   'on-hold': ['pending', 'completed', 'failed'],
   completed: [],
@@ -23,7 +22,7 @@ export const INCOMING_TRANSFER_MOVES: Moves<IncomingTransferStatus> = {
 };
 
 export function isFinalIncomingTransferStatus(status: IncomingTransferStatus): boolean {
-  return INCOMING_TRANSFER_MOVES[status].length === 0;
+  return INCOMING_TRANSFER_TRANSITIONS[status].length === 0;
 }
 
 export const HOLD_REASONS = [
@@ -35,7 +34,9 @@ export const HOLD_REASONS = [
 ] as const;
 export type HoldReason = (typeof HOLD_REASONS)[number];
 
-export type IncomingTransferWait = 'compliance' | 'account' | 'match' | 'outgoing-transfer' | 'provider';
+/** What an open transfer waits for; a failed one waits for its provider to return the money. */
+export const INCOMING_TRANSFER_WAITS = ['compliance', 'account', 'match', 'outgoing-transfer', 'provider'] as const;
+export type IncomingTransferWait = (typeof INCOMING_TRANSFER_WAITS)[number];
 
 /** The next step of the transfer's workflow. `until` is an ISO instant; null waits for a signal only. */
 export type IncomingTransferStep =
@@ -141,16 +142,23 @@ export interface IncomingTransferRecord {
 }
 
 /** All columns of a transfer. */
-export interface IncomingTransfer extends IncomingTransferRecord, CheckedTransfer, Returned {
+export interface IncomingTransfer extends IncomingTransferRecord, CheckedTransfer {
   readonly id: IncomingTransferId;
   readonly clientId: ClientId | null;
   readonly accountId: AccountId | null;
   readonly outgoingTransferId: OutgoingTransferId | null;
+  /** The outgoing transfer that was returned, in full or in part. */
   readonly returnOf: OutgoingTransferId | null;
+  /** The provider's id of the return; null if it gave none. */
+  readonly returnReference: string | null;
   readonly provisionedAccountCreditId: ProvisionedAccountCreditId | null;
   /** The amount still to be credited to the account, in minor units. */
   readonly receivableMinor: bigint;
   readonly inSuspense: boolean;
+  /** The outgoing transfers that return it, oldest first. */
+  readonly returnIds: readonly OutgoingTransferId[];
+  /** The sum of its returns that have neither failed nor been cancelled, in minor units. */
+  readonly returningMinor: bigint;
   readonly senderAccountId: AccountId | null;
   /** The rows by which an internal transfer shows its accounts. */
   readonly senderPartyAccountId: bigint | null;
@@ -177,6 +185,8 @@ const UNTOUCHED = {
   feeMinor: 0n,
   receivableMinor: 0n,
   inSuspense: false,
+  returnIds: [],
+  returningMinor: 0n,
   transferDate: null,
   outgoingTransferId: null,
   senderAccountId: null,
@@ -185,7 +195,8 @@ const UNTOUCHED = {
   provisionedAccountCreditId: null,
   serviceProviderId: null,
   serviceProviderReference: null,
-  ...NO_RETURN,
+  returnOf: null,
+  returnReference: null,
   senderInformation: null,
   senderName: null,
   senderAccount: null,
@@ -238,7 +249,7 @@ export interface PartyAccount {
   readonly routingCodes: Readonly<Record<string, string>> | null;
 }
 
-/** What one party of an internal transfer learns about the other besides its account: type and names only. */
+/** What one party of an internal transfer learns about the other in addition to its account: type and names only. */
 export interface HolderIdentity {
   readonly type: 'individual' | 'corporate';
   readonly givenName?: string;

@@ -1,6 +1,6 @@
-import { amountNumber } from '../frame/money.ts';
-import { paymentReferenceOf } from '../frame/payment-references.ts';
-import { statusReason } from '../ledger/status-reasons.ts';
+import { amountNumber } from '../common/money.ts';
+import { paymentReferenceOf } from '../common/payment-references.ts';
+import { statusReason } from '../common/texts/status-reasons.ts';
 import {
   type HoldReason,
   type IncomingTransferRecord,
@@ -17,8 +17,12 @@ const HOLD_REASON_CODES: Readonly<Record<HoldReason, string>> = {
   'held-by-provider': 'provider.held',
 };
 
+export function holdReasonCode(reason: HoldReason): string {
+  return HOLD_REASON_CODES[reason];
+}
+
 function reasonCodeOf({ failureCode, holdReason }: IncomingTransferRecord): string | null {
-  return failureCode ?? (holdReason === null ? null : HOLD_REASON_CODES[holdReason]);
+  return failureCode ?? (holdReason === null ? null : holdReasonCode(holdReason));
 }
 
 /** A transfer as answers and events show it (specification 2.7). */

@@ -1,6 +1,6 @@
-import type { AccountId, ClientId, ProvisionedAccountCreditId } from '../frame/ids.ts';
-import { amountNumber } from '../frame/money.ts';
-import type { Address } from '../frame/parties/addresses.ts';
+import type { AccountId, ClientId, ProvisionedAccountCreditId } from '../common/ids.ts';
+import { amountNumber } from '../common/money.ts';
+import type { Address } from '../common/parties/addresses.ts';
 import { type PartyAccount, presentPartyAccount } from './incoming-transfers.ts';
 
 /** A credit as stored. */

@@ -1,6 +1,6 @@
 import { type ComplianceDecision, decideCheck, isInReview } from '../compliance/checks.ts';
 import type { LockedAccount } from '../ledger/ledger.ts';
-import { type IncomingChange, moveIncoming } from './changes.ts';
+import { type IncomingChange, transitionIncoming } from './changes.ts';
 import {
   decideArrival,
   type HoldReason,
@@ -10,7 +10,7 @@ import {
 import { failFromSuspense, settleFromSuspense } from './suspense.ts';
 
 /**
- * Records a decision about money from outside; null if it says what is recorded. Once approved, the money goes where its
+ * Records a decision about an external payment; null if it is already recorded. Once approved, the money goes where its
  * account allows, or stays with the provider that holds it. `match`: the account, or why there is none.
  */
 export function decideIncomingReview(
@@ -23,14 +23,14 @@ export function decideIncomingReview(
   if (check === null) return null;
   const incoming = { before: transfer, after: { ...transfer, ...check }, events: [] };
   const stays = { accounts: [], postings: [], wakes: [] };
-  if (isInReview(check)) return { ...stays, incoming: moveIncoming(incoming, now, {}) };
+  if (isInReview(check)) return { ...stays, incoming: transitionIncoming(incoming, now, {}) };
   const wakes = [`incoming-transfer/${transfer.id}`] as const;
   if (check.complianceCheckStatus === 'not-fulfilled') {
     const account = transfer.accountId === null ? null : match.account;
     return { ...failFromSuspense(incoming, account, 'compliance.rejected', now), wakes };
   }
   // Held by the provider, which releases it later.
-  if (transfer.status === 'on-hold') return { ...stays, incoming: moveIncoming(incoming, now, {}), wakes };
+  if (transfer.status === 'on-hold') return { ...stays, incoming: transitionIncoming(incoming, now, {}), wakes };
   const arrival = decideArrival(match.account, match.hold);
   return { ...settleFromSuspense(incoming, match.account, arrival, now), wakes };
 }

@@ -1,23 +1,23 @@
-import { dateInUtc } from '../frame/time/dates.ts';
-import type { AccountMove, RowChange } from '../ledger/changes.ts';
+import { dateInUtc } from '../common/time/dates.ts';
+import type { AccountSumChange, RowChange } from '../ledger/changes.ts';
 import type { LockedAccount, Posting } from '../ledger/ledger.ts';
 import {
   arrivalPostings,
   holdOf,
   type IncomingChange,
-  moveIncoming,
   NO_WAIT,
   returnWait,
   reviewWait,
+  transitionIncoming,
 } from './changes.ts';
 import type { ArrivalDecision, HoldReason, IncomingTransfer } from './incoming-transfers.ts';
 
-// What becomes of money in suspense. Each function returns the change; nothing is decided here.
+// How money leaves suspense, or stays. Each function returns the change; nothing is decided here.
 
 type Incoming = RowChange<IncomingTransfer>;
 
 /** The transfer before anything changes. */
-export function unmoved(transfer: IncomingTransfer): Incoming {
+export function unchanged(transfer: IncomingTransfer): Incoming {
   return { before: transfer, after: transfer, events: [] };
 }
 
@@ -43,7 +43,7 @@ function creditFromSuspense(incoming: Incoming, account: LockedAccount, now: Dat
   const { after } = incoming;
   const suspense = { provider: after.provider, kind: 'suspense' } as const;
   return {
-    incoming: moveIncoming(incoming, now, {
+    incoming: transitionIncoming(incoming, now, {
       status: 'completed',
       ...ownedBy(after, account),
       inSuspense: false,
@@ -52,13 +52,13 @@ function creditFromSuspense(incoming: Incoming, account: LockedAccount, now: Dat
       transferDate: dateInUtc(now),
       ...NO_WAIT,
     }),
-    accounts: receivableMove(after, account, 0n),
+    accounts: receivableChange(after, account, 0n),
     postings: arrivalPostings(after, now, suspense, account.id),
     wakes: [],
   };
 }
 
-/** A built-in account's money goes back through the provider; a plug-in caller sends it back itself. */
+/** The money of a built-in account is returned through the provider; a plug-in caller returns it itself. */
 export function failFromSuspense(
   incoming: Incoming,
   account: LockedAccount | null,
@@ -68,7 +68,7 @@ export function failFromSuspense(
   const { after } = incoming;
   const toBeReturned = after.method === 'built-in';
   return {
-    incoming: moveIncoming(incoming, now, {
+    incoming: transitionIncoming(incoming, now, {
       status: 'failed',
       ...ownedBy(after, account),
       failureCode,
@@ -80,7 +80,7 @@ export function failFromSuspense(
       ...NO_WAIT,
       ...(toBeReturned ? returnWait(now) : {}),
     }),
-    accounts: receivableMove(after, account, 0n),
+    accounts: receivableChange(after, account, 0n),
     postings: toBeReturned ? [] : [returnPosting(after, now)],
     wakes: [],
   };
@@ -96,8 +96,12 @@ export function holdInSuspense(
   const { after } = incoming;
   const receivableMinor = account === null ? 0n : after.amountMinor;
   return {
-    incoming: moveIncoming(incoming, now, { ...holdOf(reason, now), ...ownedBy(after, account), receivableMinor }),
-    accounts: receivableMove(after, account, receivableMinor),
+    incoming: transitionIncoming(incoming, now, {
+      ...holdOf(reason, now),
+      ...ownedBy(after, account),
+      receivableMinor,
+    }),
+    accounts: receivableChange(after, account, receivableMinor),
     postings: [],
     wakes: [],
   };
@@ -108,8 +112,8 @@ export function expectInReview(incoming: Incoming, account: LockedAccount | null
   const { after } = incoming;
   const receivableMinor = account === null ? 0n : after.amountMinor;
   return {
-    incoming: moveIncoming(incoming, now, { ...reviewWait(now), ...ownedBy(after, account), receivableMinor }),
-    accounts: receivableMove(after, account, receivableMinor),
+    incoming: transitionIncoming(incoming, now, { ...reviewWait(now), ...ownedBy(after, account), receivableMinor }),
+    accounts: receivableChange(after, account, receivableMinor),
     postings: [],
     wakes: [],
   };
@@ -140,7 +144,11 @@ function ownedBy(transfer: IncomingTransfer, account: LockedAccount | null): Par
   };
 }
 
-function receivableMove(transfer: IncomingTransfer, account: LockedAccount | null, toMinor: bigint): AccountMove[] {
+function receivableChange(
+  transfer: IncomingTransfer,
+  account: LockedAccount | null,
+  toMinor: bigint,
+): AccountSumChange[] {
   const receivableMinor = toMinor - transfer.receivableMinor;
   return account === null || receivableMinor === 0n ? [] : [{ accountId: account.id, receivableMinor }];
 }

@@ -1,6 +1,6 @@
-import type { EventEntry } from '../frame/events.ts';
-import type { AccountId } from '../frame/ids.ts';
-import type { Priority } from '../frame/waits.ts';
+import type { EventEntry } from '../common/events.ts';
+import type { AccountId } from '../common/ids.ts';
+import type { Priority } from '../common/waits.ts';
 import type { Posting } from './ledger.ts';
 
 /** A created row (`before` is null) or a changed one, with its events. */
@@ -11,7 +11,7 @@ export interface RowChange<Row> {
 }
 
 /** A change of an account's sums beyond its postings, in minor units. */
-export interface AccountMove {
+export interface AccountSumChange {
   readonly accountId: AccountId;
   readonly reservedMinor?: bigint;
   readonly receivableMinor?: bigint;
@@ -19,7 +19,7 @@ export interface AccountMove {
   readonly waits?: boolean;
 }
 
-/** What must still hold of an account that is locked only after the decision. */
+/** Conditions on an account that is locked only after the decision. */
 export interface AccountGuard {
   readonly accountId: AccountId;
   readonly status: string;
@@ -42,12 +42,12 @@ export interface ClaimedKey {
 /** The parts of a change of transfers other than its rows. */
 export interface LedgerChange {
   readonly now: Date;
-  readonly accounts: readonly AccountMove[];
+  readonly accounts: readonly AccountSumChange[];
   /** In the order of their entries. */
   readonly postings: readonly Posting[];
   readonly guards: readonly AccountGuard[];
   /** The workflows to wake. */
   readonly wakes: readonly `${'outgoing-transfer' | 'incoming-transfer'}/${string}`[];
-  /** Of the workflows that it wakes; the usual one if absent. A workflow keeps the priority with which it was started. */
+  /** The priority of the woken workflows; the usual one if absent. A workflow keeps the priority with which it was started. */
   readonly priority?: Priority;
 }

@@ -1,5 +1,5 @@
-import { addDays, dateInUtc, type LocalDate } from '../frame/time/dates.ts';
-import { instantInZone, type LocalTime } from '../frame/time/zones.ts';
+import { addDays, dateInUtc, type LocalDate } from '../common/time/dates.ts';
+import { instantInZone, type LocalTime } from '../common/time/zones.ts';
 
 /** The last day whose sweep time (UTC) has passed. A late sweep still counts to that day. */
 export function latestFeeSweepDay(now: Date, feeSweepTime: LocalTime): LocalDate {

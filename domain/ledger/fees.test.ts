@@ -33,7 +33,7 @@ describe('ratios', () => {
     '٠',
     '0.5\n',
     '1e-2',
-  ])('%j is refused', (text) => {
+  ])('%j is rejected', (text) => {
     expect(parseRatio(text)).toBeNull();
   });
 
@@ -119,7 +119,7 @@ describe('explicit pricing', () => {
     [{ ratio: '0.1', boundaryCurrency: 'EUR', maximumAmount: '0.001' }, 'maximumAmount', '0.001'],
     [{ ratio: '0.1', boundaryCurrency: 'EUR', maximumAmount: '1e309' }, 'maximumAmount', '1e309'],
     [{ ratio: '0.1', boundaryCurrency: 'EUR', minimumAmount: '2', maximumAmount: '1' }, 'minimumAmount', '2'],
-  ])('%j is refused for its %s', (request, field, value) => {
+  ])('%j is rejected for its %s', (request, field, value) => {
     expect(parseRatioPricing(request, 'EUR')).toMatchObject([{ messageParameters: ['pricing', field, value] }]);
   });
 

@@ -1,5 +1,5 @@
-import { DomainError, type Problem } from '../frame/errors.ts';
-import { type AmountProblem, isCurrency, parseAmountMinor } from '../frame/money.ts';
+import { DomainError, type Problem } from '../common/errors.ts';
+import { type AmountProblem, isCurrency, parseAmountMinor } from '../common/money.ts';
 import { INTERNAL_SCHEME } from '../providers/schemes.ts';
 
 /** An exact fraction of an amount, between 0 and 1: 0.0025 is { numerator: 25n, denominator: 10000n }. */
@@ -97,7 +97,7 @@ export function parseRatioPricing(
   if (boundaryCurrency === null && (minimumMinor !== null || maximumMinor !== null)) {
     problems.push({
       code: 'common.validation.field_required',
-      message: 'Bounds of a fee need their currency.',
+      message: 'The bounds of a fee require boundaryCurrency.',
       messageParameters: ['pricing', 'boundaryCurrency', ''],
     });
   } else if (boundaryCurrency !== null && isCurrency(currency) && boundaryCurrency !== currency) {
@@ -133,7 +133,7 @@ export function feeMinor(
     return implicitFee({ direction: 'outgoing', scheme, currency, amountMinor }, prices);
   }
   if (pricing.enabled === false) return 0n;
-  if (terms === undefined) throw new Error('explicit pricing without terms has not been refused');
+  if (terms === undefined) throw new Error('explicit pricing without terms has not been rejected');
   const parsed = parseRatioPricing(terms, currency);
   if ('ratio' in parsed) return ratioFee(amountMinor, parsed);
   throw new DomainError(parsed);

@@ -1,21 +1,21 @@
-import type { AccountId, ClientId } from '../frame/ids.ts';
+import type { AccountId, ClientId } from '../common/ids.ts';
 
 /** A client account for decisions about its money. Amounts in minor units. */
 export interface LockedAccount {
   readonly id: AccountId;
   readonly clientId: ClientId;
   readonly clientStatus: string;
-  /** Of an active sub-account, its main account's: while that is not active, the sub-account neither sends nor receives. */
+  /** For an active sub-account, the status of its main account: until that is active, the sub-account neither sends nor receives. */
   readonly status: string;
   readonly currency: string;
   readonly country: string;
   readonly provider: string;
   readonly method: 'built-in' | 'plug-in';
-  /** The provider is closing it: it makes no new payments, but still receives money. */
+  /** The provider is closing the account: it makes no new payments, but still receives money. */
   readonly closing: boolean;
   readonly postedMinor: bigint;
   readonly reservedMinor: bigint;
-  /** The row by which a new transfer shows the account; null while the account still has its first row. */
+  /** The row in which a new transfer records the account's details; null while the account still has its first row. */
   readonly partyAccountId: bigint | null;
 }
 

@@ -17,19 +17,19 @@ const ORDER_8 = [
 describe('an Ed25519 key', () => {
   test.each(
     [0n, 1n, P25519 - 1n, ...ORDER_8].flatMap((y) => [y, y + SIGN].map((encoded) => [encoded.toString(16), encoded])),
-  )('is refused as a point of small order: %s', (_, encoded) => {
+  )('is rejected as a point of small order: %s', (_, encoded) => {
     expect(problemOf({ kind: 'ed25519', encoded: BigInt(encoded) })).toContain('of small order');
   });
 
   test.each([P25519, P25519 + 1n, P25519 + SIGN, 2n ** 255n - 1n, 2n ** 256n - 1n])(
-    'is refused in another than its one form: %s',
+    'is rejected if it is not encoded in its canonical form: %s',
     (encoded) => {
-      expect(problemOf({ kind: 'ed25519', encoded })).toContain('its one form');
+      expect(problemOf({ kind: 'ed25519', encoded })).toContain('canonical form');
     },
   );
 
-  test('is refused off the curve', () => {
-    expect(problemOf({ kind: 'ed25519', encoded: 2n })).toBe('is no point of its curve');
+  test('is rejected off the curve', () => {
+    expect(problemOf({ kind: 'ed25519', encoded: 2n })).toBe('is not a point of its curve');
   });
 
   test('is taken as a library makes it', () => {
@@ -63,7 +63,7 @@ describe('an RSA key', () => {
     ['a huge exponent', honest, 2n ** 64n + 1n, 'exponent from 3'],
   ];
 
-  test.each(cases)('is refused for %s', (_, modulus, exponent, problem) => {
+  test.each(cases)('is rejected for %s', (_, modulus, exponent, problem) => {
     expect(problemOf({ kind: 'rsa', modulus, exponent })).toContain(problem);
   });
 
@@ -80,10 +80,10 @@ describe('an RSA key', () => {
 describe('a P-256 key', () => {
   const { x = '', y = '' } = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
 
-  test('is taken on the curve, and refused beside it', () => {
+  test('is accepted on the curve, and rejected next to it', () => {
     expect(problemOf({ kind: 'p-256', x: numberOf(x), y: numberOf(y) })).toBeNull();
-    expect(problemOf({ kind: 'p-256', x: numberOf(y), y: numberOf(x) })).toBe('is no point of its curve');
-    expect(problemOf({ kind: 'p-256', x: 0n, y: 0n })).toBe('is no point of its curve');
+    expect(problemOf({ kind: 'p-256', x: numberOf(y), y: numberOf(x) })).toBe('is not a point of its curve');
+    expect(problemOf({ kind: 'p-256', x: 0n, y: 0n })).toBe('is not a point of its curve');
   });
 });
 

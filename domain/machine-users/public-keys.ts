@@ -1,6 +1,6 @@
 /**
- * Public keys for which anybody can sign, because the private key follows from the public one, or every signature fits. Libraries
- * accept them: they check the form of a key alone.
+ * Public keys for which anyone can sign, because the private key follows from the public one, or every signature fits. Libraries
+ * accept them: they check only the form of a key.
  */
 export type PublicKeyParts =
   | { readonly kind: 'rsa'; readonly modulus: bigint; readonly exponent: bigint }
@@ -8,7 +8,7 @@ export type PublicKeyParts =
   | { readonly kind: 'ed25519'; readonly encoded: bigint }
   | { readonly kind: 'p-256'; readonly x: bigint; readonly y: bigint };
 
-/** Whether a number of thousands of bits is a prime; the platform answers that a hundred times faster than this language. */
+/** Whether a number of thousands of bits is prime. Passed in, because the platform's own test is a hundred times faster. */
 export type IsPrime = (number: bigint) => boolean;
 
 /** Why a key must not be trusted, completing "the key …", or null. */
@@ -19,12 +19,12 @@ export function publicKeyProblem(key: PublicKeyParts, isPrime: IsPrime): string 
     case 'ed25519':
       return ed25519Problem(key.encoded);
     case 'p-256':
-      return isOnP256(key.x, key.y) ? null : 'is no point of its curve';
+      return isOnP256(key.x, key.y) ? null : 'is not a point of its curve';
   }
 }
 
 const RSA_BITS_MIN = 2_048;
-/** Larger ones make every signature slow to check, for no more safety. */
+/** Larger keys make every signature slow to verify without adding security. */
 const RSA_BITS_MAX = 8_192;
 const EXPONENT_MAX = 2n ** 32n - 1n;
 
@@ -43,7 +43,7 @@ function modulusProblem(modulus: bigint, isPrime: IsPrime): string | null {
   return isPrime(modulus) ? 'has a prime modulus' : null;
 }
 
-/** No honest key has a factor below this: generators choose primes of half the modulus's length. */
+/** No properly generated key has a factor below this: generators choose primes of half the modulus's length. */
 const SMALL_FACTOR_MAX = 10_000;
 let primes: readonly bigint[] | undefined;
 
@@ -62,7 +62,7 @@ function smallPrimes(): readonly bigint[] {
   return primes;
 }
 
-/** A power of a number without small factors. Squares are the nearest of close factors. */
+/** Whether the modulus is a power. It has no small factors, and squares are found as close factors. */
 function isPower(modulus: bigint, bits: number): boolean {
   const exponentMax = BigInt(Math.ceil(bits / Math.log2(SMALL_FACTOR_MAX)));
   const exponents = smallPrimes().filter((exponent) => exponent <= exponentMax);
@@ -71,10 +71,10 @@ function isPower(modulus: bigint, bits: number): boolean {
   );
 }
 
-/** Of the numbers that are no such power, each prime lets one in `exponent` pass. */
+/** Primes to try: each lets only one in `exponent` of the numbers pass that are not such a power. */
 const RESIDUES = 4;
 
-/** Whether it is a power modulo some small primes too, which is a great deal quicker to see than its root. */
+/** Whether the number is a power modulo some small primes, which is much faster to check than its root. */
 function mayBePower(modulus: bigint, exponent: bigint): boolean {
   const ofGroup = smallPrimes().filter((prime) => prime % exponent === 1n);
   return ofGroup.slice(0, RESIDUES).every((prime) => power(modulus % prime, (prime - 1n) / exponent, prime) === 1n);
@@ -91,7 +91,7 @@ function rootOf(value: bigint, exponent: bigint): bigint {
   }
 }
 
-/** Rounds of Fermat's method. It finds factors that agree in their first half at once; random ones never. */
+/** Rounds of Fermat's method. It finds factors that agree in their first half at once, and random ones never. */
 const FERMAT_ROUNDS = 20;
 
 function hasCloseFactors(modulus: bigint): boolean {
@@ -117,15 +117,15 @@ function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
 const P25519 = 2n ** 255n - 19n;
 const D25519 = modulo(-121665n * power(121666n, P25519 - 2n, P25519), P25519);
 
-/** A point of order 1, 2, 4 or 8 makes signatures that anybody can write down. The cofactor is 8. */
+/** For a point of order 1, 2, 4 or 8 anyone can compute signatures. The cofactor is 8. */
 function ed25519Problem(encoded: bigint): string | null {
   const y = encoded & (2n ** 255n - 1n);
-  if (y >= P25519) return 'is a point in another than its one form';
+  if (y >= P25519) return 'is a point that is not encoded in its canonical form';
   const x = xOfEdwards(y);
-  if (x === null) return 'is no point of its curve';
+  if (x === null) return 'is not a point of its curve';
   let point: EdwardsPoint = { x, y };
   for (let doubling = 0; doubling < 3; doubling += 1) point = doubled(point);
-  return point.x === 0n && point.y === 1n ? 'is a point of small order, for which anybody can sign' : null;
+  return point.x === 0n && point.y === 1n ? 'is a point of small order, for which anyone can sign' : null;
 }
 
 interface EdwardsPoint {
@@ -133,7 +133,7 @@ interface EdwardsPoint {
   readonly y: bigint;
 }
 
-/** Either x of the point with this y; the other is its negative, and of the same order. Null for none. */
+/** One x of the two points with this y, which have the same order; null if there is none. */
 function xOfEdwards(y: bigint): bigint | null {
   const square = modulo((y * y - 1n) * inverse(D25519 * y * y + 1n, P25519), P25519);
   // A square root modulo a prime that is 5 modulo 8.

@@ -1,14 +1,14 @@
 import type { AccountStatus } from '../accounts/accounts.ts';
 import type { ClientStatus } from '../clients/clients.ts';
-import { recordNotFound, refusal } from '../frame/errors.ts';
-import type { AccountId, ClientId, UserId } from '../frame/ids.ts';
+import { recordNotFound, rejection } from '../common/errors.ts';
+import type { AccountId, ClientId, UserId } from '../common/ids.ts';
 import type { UserStatus } from '../users/users.ts';
 import type { ConsentContent } from './consents.ts';
 
-/** What an account holder's approval names. */
+/** An account holder's approval. */
 export interface Approval {
   readonly userId: UserId;
-  /** At least one, none twice. */
+  /** At least one, without duplicates. */
   readonly accountIds: readonly AccountId[];
 }
 
@@ -20,7 +20,7 @@ export interface ApprovedAccount {
   readonly currency: string;
 }
 
-/** What decides about an approval; what does not exist is absent. */
+/** The facts for deciding on an approval; unknown users and accounts are absent. */
 export interface ApprovalFacts {
   readonly user: { readonly status: UserStatus } | null;
   /** The clients of these accounts for whom the user may act. */
@@ -28,15 +28,15 @@ export interface ApprovalFacts {
   readonly accounts: ReadonlyMap<AccountId, ApprovedAccount>;
 }
 
-/** Whether a third party may be told of a decision. */
-export interface ThirdPartyStanding {
+/** The third party to which a decision redirects. */
+export interface ThirdPartyForRedirect {
   readonly id: string;
   readonly status: 'active' | 'inactive';
   readonly redirectUris: readonly string[];
 }
 
-/** Every id of the body must exist. */
-export function requireNamed({ userId, accountIds }: Approval, { user, accounts }: ApprovalFacts): void {
+/** Every id in the body must exist. */
+export function requireExisting({ userId, accountIds }: Approval, { user, accounts }: ApprovalFacts): void {
   if (user === null) throw recordNotFound('user', 'id', userId);
   const unknown = accountIds.find((id) => !accounts.has(id));
   if (unknown !== undefined) throw recordNotFound('account', 'id', unknown);
@@ -48,43 +48,47 @@ export function requireApprovable(approval: Approval, content: ConsentContent, f
   const accounts = accountIds.flatMap((id) => facts.accounts.get(id) ?? []);
   const foreign = accounts.find(({ clientId }) => !facts.allowedClientIds.has(clientId));
   if (foreign !== undefined) {
-    const message = 'The user has no allowed relation to the client of this account.';
-    throw refusal('user.client_relation.not_allowed', ['account', 'id', foreign.id], message);
+    const message = 'The user may not act for the client of this account.';
+    throw rejection('user.client_relation.not_allowed', ['account', 'id', foreign.id], message);
   }
   if (content.scope === 'payments') requirePayingAccount(accounts, content.instructedCurrency);
   if (facts.user?.status !== 'active') {
-    throw refusal('user.status.not_active', ['user', 'id', userId], 'The user is not active.');
+    throw rejection('user.status.not_active', ['user', 'id', userId], 'The user is not active.');
   }
   const idle = accounts.find(({ status }) => status !== 'active');
   if (idle !== undefined) {
-    throw refusal('account.status.not_active', ['account', 'id', idle.id], 'The account is not active.');
+    throw rejection('account.status.not_active', ['account', 'id', idle.id], 'The account is not active.');
   }
   const held = accounts.find(({ clientStatus }) => clientStatus !== 'active');
   if (held !== undefined) {
-    throw refusal('client.status.not_active', ['client', 'id', held.clientId], 'The client is not active.');
+    throw rejection('client.status.not_active', ['client', 'id', held.clientId], 'The client is not active.');
   }
 }
 
 function requirePayingAccount(accounts: readonly ApprovedAccount[], currency: string): void {
   if (accounts.length !== 1) {
-    const message = 'A payment is made from exactly one account.';
-    throw refusal('consent.accounts.limit_exceeded', ['consent', 'accounts', String(accounts.length)], message);
+    const message = 'A payment consent requires exactly one account.';
+    throw rejection('consent.accounts.limit_exceeded', ['consent', 'accounts', String(accounts.length)], message);
   }
   const other = accounts.find((account) => account.currency !== currency);
   if (other === undefined) return;
-  const message = `The account's currency is ${other.currency}, the payment's ${currency}.`;
-  throw refusal('account.currency.mismatch', ['account', 'id', other.id], message);
+  const message = `The account holds ${other.currency}, but the payment is in ${currency}.`;
+  throw rejection('account.currency.mismatch', ['account', 'id', other.id], message);
 }
 
-/** Nobody is sent to an address that is not, or no longer, registered; an inactive third party gets no code. */
-export function requireReachable(thirdParty: ThirdPartyStanding, redirectUri: string, to: 'approve' | 'reject'): void {
+/** No browser is redirected to an unregistered address, and an inactive third party gets no code. */
+export function requireRedirectAllowed(
+  thirdParty: ThirdPartyForRedirect,
+  redirectUri: string,
+  to: 'approve' | 'reject',
+): void {
   if (to === 'approve' && thirdParty.status !== 'active') {
     const message = 'The third-party provider is not active.';
-    throw refusal('third_party_provider.status.not_active', ['thirdPartyProvider', 'id', thirdParty.id], message);
+    throw rejection('third_party_provider.status.not_active', ['thirdPartyProvider', 'id', thirdParty.id], message);
   }
   if (thirdParty.redirectUris.includes(redirectUri)) return;
-  const message = 'The redirect address of the request is no longer one that the third-party provider has registered.';
-  throw refusal(
+  const message = 'The redirect address of the request is not registered for the third-party provider.';
+  throw rejection(
     'third_party_provider.redirect_uri.not_registered',
     ['thirdPartyProvider', 'id', thirdParty.id],
     message,

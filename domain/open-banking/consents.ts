@@ -1,9 +1,9 @@
 import type { LosslessNumber } from 'lossless-json';
-import { refusal } from '../frame/errors.ts';
-import type { AccountId, ConsentId, UserId } from '../frame/ids.ts';
-import { amountNumber, type Currency } from '../frame/money.ts';
-import type { Moves } from '../frame/moves.ts';
-import { formatDateTime } from '../frame/time/dates.ts';
+import { rejection } from '../common/errors.ts';
+import type { AccountId, ConsentId, UserId } from '../common/ids.ts';
+import { amountNumber, type Currency } from '../common/money.ts';
+import { formatDateTime } from '../common/time/dates.ts';
+import type { Transitions } from '../common/transitions.ts';
 
 /** Consents that users give to third-party providers (specification 2.12, 3). */
 export const CONSENT_STATUSES = [
@@ -17,8 +17,8 @@ export const CONSENT_STATUSES = [
 ] as const;
 export type ConsentStatus = (typeof CONSENT_STATUSES)[number];
 
-/** `consumed` is for payments alone. */
-export const CONSENT_MOVES: Moves<ConsentStatus> = {
+/** `consumed` is for payments only. */
+export const CONSENT_TRANSITIONS: Transitions<ConsentStatus> = {
   'awaiting-authorisation': ['awaiting-exchange', 'rejected', 'expired'],
   'awaiting-exchange': ['authorised', 'revoked', 'expired'],
   authorised: ['consumed', 'revoked', 'expired'],
@@ -54,12 +54,12 @@ export const GRANT_LIFETIME_MS = 90 * 86_400_000;
 export const ACCESS_TOKEN_LIFETIME_MS = 60 * 60_000;
 
 /**
- * How much later than its deadline a workflow may look. Thousands of consents may expire at one instant: the loop records them at once,
+ * How long after its deadline a workflow may run. Thousands of consents may expire at one instant: the loop records them at once,
  * and their workflows, which then only end, must not delay those of payments.
  */
 export const EXPIRY_JITTER_MS_MAX = 30 * 60_000;
 
-/** How long after its deadline to check a consent, in case its workflow is lost. */
+/** When the sweep checks a consent after its deadline, in case its workflow is lost. */
 export const CONSENT_CHECK_MS = 60_000;
 
 export interface CreditorAccount {
@@ -123,7 +123,7 @@ export function presentConsent(consent: Consent, thirdPartyProvider: ThirdPartyP
   };
 }
 
-/** What a payment has and a consent to accounts lacks is null. */
+/** In a consent to accounts, the fields of a payment are null. */
 export function presentContent(content: ConsentContent) {
   const payment = content.scope === 'payments' ? content : null;
   const { creditorAccount = null, requestedExecutionAt = null } = payment ?? {};
@@ -152,7 +152,7 @@ function instructedAmount({ instructedAmountMinor, instructedCurrency }: Payment
 
 type Timed = Pick<Consent, 'status' | 'requestExpiresAt' | 'codeExpiresAt' | 'expiresAt'>;
 
-/** When the consent expires unless something happens before; null once it is final. */
+/** When the consent expires in its present status; null once it is final. */
 export function deadlineOf({ status, requestExpiresAt, codeExpiresAt, expiresAt }: Timed): Date | null {
   switch (status) {
     case 'awaiting-authorisation':
@@ -167,7 +167,8 @@ export function deadlineOf({ status, requestExpiresAt, codeExpiresAt, expiresAt 
 }
 
 /** What an open consent waits for; null once it is final. */
-export type ConsentWait = 'account-holder' | 'exchange' | 'grant-expiry';
+export const CONSENT_WAITS = ['account-holder', 'exchange', 'grant-expiry'] as const;
+export type ConsentWait = (typeof CONSENT_WAITS)[number];
 
 export function consentWait(status: ConsentStatus): ConsentWait | null {
   switch (status) {
@@ -198,13 +199,13 @@ export function waitingSinceOf({
   return status === 'awaiting-exchange' && codeExpiresAt !== null ? approvedAt(codeExpiresAt) : createdAt;
 }
 
-/** When the sweep checks a consent: after its workflow should have. Null once it is final. */
+/** When the sweep checks a consent: after its workflow should have done so. Null once it is final. */
 export function nextCheckOf(consent: Timed): Date | null {
   const deadline = deadlineOf(consent);
   return deadline === null ? null : new Date(deadline.getTime() + CONSENT_CHECK_MS);
 }
 
-/** The status by the time that it is, even if the workflow has not recorded the expiry yet. */
+/** The status at this time, even if the workflow has not recorded the expiry yet. */
 export function statusAt(consent: Timed, now: Date): ConsentStatus {
   const deadline = deadlineOf(consent);
   return deadline !== null && deadline.getTime() <= now.getTime() ? 'expired' : consent.status;
@@ -222,18 +223,22 @@ export function decideConsent(consent: Timed, now: Date): ConsentStep | { readon
   return { do: 'wait', for: consent.status, until: deadline.toISOString() };
 }
 
-/** Refuses a move that the table does not have, or for which it is too late. */
-export function requireConsentMove(consent: Timed & Pick<Consent, 'content'>, to: ConsentStatus, now: Date): void {
+/** Rejects a transition that is not in the table, or for which it is too late. */
+export function requireConsentTransition(
+  consent: Timed & Pick<Consent, 'content'>,
+  to: ConsentStatus,
+  now: Date,
+): void {
   const present = statusAt(consent, now);
   const isOfScope = to !== 'consumed' || consent.content.scope === 'payments';
-  if (isOfScope && CONSENT_MOVES[present].includes(to)) return;
+  if (isOfScope && CONSENT_TRANSITIONS[present].includes(to)) return;
   const message = isOfScope
-    ? `The consent is ${present}, and cannot become ${to}.`
+    ? `The consent is ${present} and cannot become ${to}.`
     : 'A consent to accounts does not allow payments.';
-  throw refusal('consent.status.invalid', ['consent', 'status', present], message);
+  throw rejection('consent.status.invalid', ['consent', 'status', present], message);
 }
 
-/** Whether the user has approved and the consent is not over: what a change elsewhere can still take back. */
+/** Whether the user has approved and the consent is still open, so that a change elsewhere may revoke it. */
 export function isOpenGrant(consent: Timed, now: Date): boolean {
-  return CONSENT_MOVES[statusAt(consent, now)].includes('revoked');
+  return CONSENT_TRANSITIONS[statusAt(consent, now)].includes('revoked');
 }

@@ -15,7 +15,7 @@ test.each([
   expect(isSameAddress(sent, ADDRESS)).toBe(true);
 });
 
-test('escapes that are needed are the same in small letters, and are not what they stand for', () => {
+test('escapes that are needed are the same in small letters, and differ from the characters that they encode', () => {
   expect(isSameAddress(`${ADDRESS}/a%2fb`, `${ADDRESS}/a%2Fb`)).toBe(true);
   expect(isSameAddress(`${ADDRESS}/a%2fb`, `${ADDRESS}/a/b`)).toBe(false);
 });
@@ -31,7 +31,7 @@ test.each([
     'with a path in other letters',
     ADDRESS.replace('accounts', 'Accounts').replace('Accounts.', 'accounts.').toUpperCase(),
   ],
-  ['that is a path alone', '/open-banking/GB/accounts'],
+  ['that is only a path', '/open-banking/GB/accounts'],
   ['that is empty', ''],
 ])('an address %s is another', (_, sent) => {
   expect(isSameAddress(sent, ADDRESS)).toBe(false);

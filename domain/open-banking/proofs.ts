@@ -4,7 +4,7 @@
 export const PROOF_ALGORITHMS = ['PS256', 'ES256', 'EdDSA', 'Ed25519'] as const;
 export type ProofAlgorithm = (typeof PROOF_ALGORITHMS)[number];
 
-/** How long after its `iat` a proof is good. */
+/** How long after its `iat` a proof is valid. */
 export const PROOF_LIFETIME_SECONDS = 60;
 export const PROOF_CLOCK_TOLERANCE_SECONDS = 30;
 
@@ -13,13 +13,13 @@ const JTI_LENGTH_MAX = 255;
 /** The request that a proof must be for. */
 export interface ProvenRequest {
   readonly method: string;
-  /** Each under which the service knows this resource. */
+  /** Every address of this resource. */
   readonly addresses: readonly string[];
   /** The base64url of its SHA-256; null at the token endpoint. */
   readonly accessTokenHash: string | null;
 }
 
-/** Null for claims that are right for this request. */
+/** Null if the claims fit the request. */
 export function proofProblem(
   claims: Readonly<Record<string, unknown>>,
   { method, addresses, accessTokenHash }: ProvenRequest,
@@ -45,7 +45,7 @@ function isCurrent(iat: number, now: Date): boolean {
   return !isAhead && now.getTime() <= proofExpiresAt(iat).getTime();
 }
 
-/** Without query and fragment, and however it is written (RFC 3986, 6.2.2 and 6.2.3). */
+/** Compares normalized addresses (RFC 3986, 6.2.2 and 6.2.3), without query and fragment. */
 export function isSameAddress(sent: string, expected: string): boolean {
   return URL.canParse(sent) && normalized(sent) === normalized(expected);
 }

@@ -1,4 +1,4 @@
-/** What a redirect carries in its fragment. The first is absent from a refusal, the second from an approval. */
+/** The fragment of a redirect. A rejection has no `code`, an approval no `error`. */
 export interface RedirectFragment {
   readonly code?: string;
   readonly error?: 'access_denied';

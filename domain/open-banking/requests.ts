@@ -1,10 +1,10 @@
 import { type BankAccountDetails, checkBankAccount } from '../accounts/bank-accounts.ts';
-import { DomainError, type ErrorCode, type Problem, refusal } from '../frame/errors.ts';
-import { type Currency, parseAmountMinor } from '../frame/money.ts';
-import { dateInUtc, yearsLater } from '../frame/time/dates.ts';
+import { DomainError, type ErrorCode, type Problem, rejection } from '../common/errors.ts';
+import { type Currency, parseAmountMinor } from '../common/money.ts';
+import { dateInUtc, yearsLater } from '../common/time/dates.ts';
 import type { ConsentContent, CreditorAccount, PaymentContent } from './consents.ts';
 
-/** How a creditor's account is named (OBIE). */
+/** The schemes that identify a creditor's account (OBIE). */
 export const CREDITOR_SCHEMES = ['UK.OBIE.SortCodeAccountNumber', 'UK.OBIE.IBAN'] as const;
 
 /** A request as it was sent, well-formed; the amount as its digits. */
@@ -21,7 +21,7 @@ export interface PaymentContentSent {
   readonly requestedExecutionDateTime?: Date | undefined;
 }
 
-/** What decides about a request beside its content. */
+/** The rules for a request that do not depend on its content. */
 export interface RequestRules {
   readonly now: Date;
   /** How many years ahead a transfer may be dated. */
@@ -57,20 +57,22 @@ export function readContent(sent: ContentSent, rules: RequestRules): ConsentCont
 }
 
 function amountProblem(value: string): Problem {
-  return invalid('instructedAmount', value, 'must be above zero, with no more decimals than its currency has');
+  return invalid('instructedAmount', value, 'must be above zero, with no more decimals than its currency');
 }
 
-/** Nothing is exchanged, so an international payment arrives in the currency in which it is instructed. */
+/** There is no currency exchange: an international payment arrives in its instructed currency. */
 function conversionProblems({ paymentScope, instructedCurrency, currencyOfTransfer }: PaymentContentSent): Problem[] {
   if (paymentScope === 'domestic') {
     if (currencyOfTransfer === undefined) return [];
-    return [invalid('currencyOfTransfer', currencyOfTransfer, 'belongs to an international payment')];
+    return [invalid('currencyOfTransfer', currencyOfTransfer, 'is allowed for international payments only')];
   }
   if (currencyOfTransfer === undefined) {
     return [invalid('currencyOfTransfer', '', 'is required for an international payment', REQUIRED)];
   }
   if (currencyOfTransfer === instructedCurrency) return [];
-  return [invalid('currencyOfTransfer', currencyOfTransfer, 'must be the instructed currency: nothing is exchanged')];
+  return [
+    invalid('currencyOfTransfer', currencyOfTransfer, 'must be the instructed currency: currencies are not exchanged'),
+  ];
 }
 
 function executionProblems(
@@ -79,7 +81,7 @@ function executionProblems(
   { now, transferDateYearsMax }: RequestRules,
 ): Problem[] {
   const field = 'requestedExecutionDateTime';
-  if (type === 'standard') return at === null ? [] : [invalid(field, '', 'belongs to a scheduled payment')];
+  if (type === 'standard') return at === null ? [] : [invalid(field, '', 'is allowed for scheduled payments only')];
   if (at === null) return [invalid(field, '', 'is required for a scheduled payment', REQUIRED)];
   if (at.getTime() <= now.getTime()) return [invalid(field, '', 'must be in the future')];
   if (dateInUtc(at) <= yearsLater(dateInUtc(now), transferDateYearsMax)) return [];
@@ -92,16 +94,20 @@ function creditorProblems(account: CreditorAccount, currency: Currency): Problem
   const details = detailsOf(account, currency);
   if (details === null) {
     return [
-      invalid('creditorAccount.identification', account.identification, 'must be 14 digits: sort code and number'),
+      invalid(
+        'creditorAccount.identification',
+        account.identification,
+        'must be 14 digits: sort code and account number',
+      ),
     ];
   }
   const [problem] = checkBankAccount(details, { entity: 'consent', prefix: '' }).problems;
   if (problem === undefined) return [];
-  const rule = `names no account that ${currency} can be sent to: ${problem.message.replace(/\.$/, '')}`;
+  const rule = `is not an account to which ${currency} can be sent: ${problem.message.replace(/\.$/, '')}`;
   return [invalid('creditorAccount.identification', account.identification, rule)];
 }
 
-/** The bank account that a consent names, as it is stored; its problems were refused when the consent was requested. */
+/** The bank account in a consent, as it is stored; it was validated when the consent was requested. */
 export function creditorBankAccount(account: CreditorAccount, currency: Currency): BankAccountDetails {
   const details = detailsOf(account, currency);
   if (details === null) throw new Error('a consent names no creditor account');
@@ -131,14 +137,14 @@ function invalid(
   return { code, message: `data.consent.${path} ${rule}.`, messageParameters: ['consent', path, value] };
 }
 
-/** A payment as a third party sends it, to be compared with what was consented to. */
+/** A payment as a third party sends it, to be compared with the consent. */
 export interface PaymentSent {
   readonly instructedAmount: string;
   readonly instructedCurrency: string;
   readonly creditorAccount: CreditorAccount;
 }
 
-/** The payment is the one that the account holder has approved, to the last field. */
+/** Every field of the payment must be as the account holder approved it. */
 export function requireConsentedPayment(consented: PaymentContent, sent: PaymentSent): void {
   const { creditorAccount: to } = consented;
   const fields: readonly (readonly [field: string, isSame: boolean])[] = [
@@ -153,6 +159,6 @@ export function requireConsentedPayment(consented: PaymentContent, sent: Payment
   ];
   const other = fields.find(([, isSame]) => !isSame);
   if (other === undefined) return;
-  const message = `data.payment.${other[0]} is not what the account holder has consented to.`;
-  throw refusal('consent.content.mismatch', ['payment', other[0], ''], message);
+  const message = `data.payment.${other[0]} differs from the content that the account holder approved.`;
+  throw rejection('consent.content.mismatch', ['payment', other[0], ''], message);
 }

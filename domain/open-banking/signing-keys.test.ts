@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asId, type SigningKeyId } from '../frame/ids.ts';
+import { asId, type SigningKeyId } from '../common/ids.ts';
 import { type KeyPlan, planKeys, type SigningKeyTimes } from './signing-keys.ts';
 
 const HOUR_MS = 3_600_000;
@@ -62,16 +62,16 @@ test('in two years a key signs for ninety days, is published a day before, and f
 
 test('after a year in which nothing ran the old key signs on until its successor has been published for a day', () => {
   const { days } = lived([0, 365 * 24, 365 * 24 + 23, 365 * 24 + 24, 365 * 24 + 48]);
-  const [first, late, dayLater, successor, alone] = days.map(({ plan }) => plan);
+  const [first, late, dayLater, successor, last] = days.map(({ plan }) => plan);
   expect(late?.signing).toBe(first?.signing);
   expect(late?.published).toHaveLength(2);
   expect(dayLater?.signing).toBe(first?.signing);
   expect(successor?.signing).toBe(late?.published[1]);
   expect(successor?.published).toHaveLength(2);
-  expect(alone?.published).toEqual([successor?.signing]);
+  expect(last?.published).toEqual([successor?.signing]);
 });
 
-test('nothing is deleted while a clock stands before the successor signs', () => {
+test('nothing is deleted while a clock is stopped before the successor signs', () => {
   const keys = [key('a', START), key('b', START + 90 * DAY_MS)];
   expect(planKeys(keys, at(89 * DAY_MS))).toEqual({ signing: 'a', published: ['a', 'b'], next: null, over: [] });
   expect(planKeys(keys, at(91 * DAY_MS - 1)).over).toEqual([]);

@@ -1,10 +1,10 @@
-import type { SigningKeyId } from '../frame/ids.ts';
+import type { SigningKeyId } from '../common/ids.ts';
 
 /** How long a key signs before its successor does. */
 const SIGNING_MS = 90 * 86_400_000;
-/** How long a successor is published before it signs, so that whoever has read the key set lately knows it. */
+/** How long a successor is published before it signs, so that clients with a cached key set know it. */
 const AHEAD_MS = 86_400_000;
-/** How long a key stays published once its successor signs: far longer than any token lives. */
+/** How long a key stays published once its successor signs: far longer than the lifetime of any token. */
 const BEHIND_MS = 86_400_000;
 
 /** An ID token serves one redirect (decisions: five minutes). */
@@ -18,11 +18,11 @@ export interface SigningKeyTimes {
 export interface KeyPlan {
   /** Signs now; null before the first key. */
   readonly signing: SigningKeyId | null;
-  /** To be in the key set, the one that signs last among them. */
+  /** The keys in the key set, including the newest. */
   readonly published: readonly SigningKeyId[];
   /** When a key that does not exist yet begins to sign; null if none is due. */
   readonly next: Date | null;
-  /** To be deleted: nothing that they signed is valid any more. */
+  /** Keys to delete: no token that they signed is still valid. */
   readonly over: readonly SigningKeyId[];
 }
 
@@ -43,7 +43,7 @@ export function planKeys(keys: readonly SigningKeyTimes[], now: Date): KeyPlan {
   };
 }
 
-/** A successor that comes late still is published for as long before it signs. */
+/** Even a late successor is published for the full time before it signs. */
 function nextAfter(newest: SigningKeyTimes, now: Date): Date | null {
   const endsAt = newest.signsFrom.getTime() + SIGNING_MS;
   if (endsAt - AHEAD_MS > now.getTime()) return null;

@@ -1,42 +1,18 @@
-import { type ComplianceDecision, decideCheck, isInReview } from '../compliance/checks.ts';
-import { refusal } from '../frame/errors.ts';
-import { type IncomingTransferName, moveIncoming } from '../incoming-transfers/changes.ts';
-import { isFinalIncomingTransferStatus } from '../incoming-transfers/incoming-transfers.ts';
+import { rejection } from '../common/errors.ts';
+import type { IncomingTransferName } from '../incoming-transfers/changes.ts';
 import { availableMinor } from '../ledger/ledger.ts';
 import { TransferDraft } from './drafts.ts';
-import { bookEach, eachReturn, outcomeOfBoth } from './look-ups.ts';
-import type { RecallReport } from './outcomes/recalls.ts';
-import { rescheduleAttempt } from './outcomes/refusals.ts';
+import { applyReports, outcomeOfBoth, splitReturns } from './look-ups.ts';
+import { rescheduleAttempt } from './outcomes/rejections.ts';
 import { situationAfter } from './outcomes/returns.ts';
-import type {
-  OutgoingTransferStatus,
-  OutgoingTransferStep,
-  RequirementStatus,
-  Requirements,
-} from './outgoing-transfers.ts';
-import { isOfOtherMoney, type PaymentClaim, type PaymentReport } from './reports.ts';
-import { requireAnother } from './requests/makers.ts';
+import { contradictsAmount, type LookedUpPayment, type PaymentReport, type ReportOutcome } from './reports.ts';
+import { rejectMakers } from './requests/makers.ts';
 import { type OutgoingTransfer, totalMinor } from './rows.ts';
-import type { TransferChange, TransferSituation } from './transfer-changes.ts';
+import type { OutgoingTransferStatus, OutgoingTransferStep, RequirementStatus, Requirements } from './statuses.ts';
+import type { Decided, TransferChange, TransferSituation } from './transfer-changes.ts';
 
-// Each function decides from a situation; db/ledger/transfer-changes.ts applies the change, null for none. A DomainError rejects what
-// is not allowed at all.
-
-/** A look-up's result: a provider's report, which always includes the amount. Earlier releases knew neither further field. */
-export type LookedUpPayment = PaymentReport & {
-  readonly claim: PaymentClaim;
-  /** Of a payment that came back in parts, all but the last one, which the report is about; oldest first. */
-  readonly returnsBefore?: readonly (NonNullable<PaymentClaim['returned']> & { readonly code: string })[];
-  /** The latest recall that the provider knows. */
-  readonly recall?: RecallReport | null;
-};
-
-export type ReportOutcome = 'applied' | 'no-effect' | 'break';
-
-export interface Decided {
-  readonly change: TransferChange | null;
-  readonly step: OutgoingTransferStep;
-}
+// Each function decides from a situation; db/transfers/transfer-changes.ts applies the change, null for none. A DomainError rejects
+// a command that is not allowed.
 
 interface Reported {
   readonly change: TransferChange | null;
@@ -76,7 +52,7 @@ export function decideAdmission(situation: TransferSituation): {
   return { change: draft.change(), status };
 }
 
-/** Moves a transfer that waits for a date or cut-off which the calendars no longer give, and wakes it. Null for any other. */
+/** Reschedules a transfer whose date or cut-off is no longer in the calendars, and wakes it. Null for any other. */
 export function decideReschedule(situation: TransferSituation): TransferChange | null {
   const { transfer, rules } = situation;
   const { transferDate, cutOffAt } = transfer;
@@ -90,7 +66,7 @@ export function decideReschedule(situation: TransferSituation): TransferChange |
 
 /**
  * Applies a submission's outcome, once per attempt; a late or repeated call only returns the next step. The attempt's own answer
- * says more than a look-up that did not find the payment.
+ * takes precedence over a look-up that did not find the payment.
  */
 export function decideSubmission(
   situation: TransferSituation,
@@ -100,16 +76,18 @@ export function decideSubmission(
 ): Decided {
   const draft = new TransferDraft(situation);
   const { submissionStatus, submissionAttempt } = situation.transfer;
-  const isOpen = submissionStatus === 'unresolved' || submissionStatus === 'not-found';
+  const isOpen = submissionStatus === 'unresolved' || submissionStatus === 'not-found' || submissionStatus === 'queued';
   if (isOpen && submissionAttempt === attempt) {
-    draft.set({ submissionStatus: 'resolved' });
+    // What the provider has may be an earlier attempt, which it did not know when it was looked up.
+    if (report.outcome === 'queued') draft.set({ submissionAttempt: report.queuedAttempt ?? attempt });
+    else draft.set({ submissionStatus: 'resolved' });
     draft.apply(report, nameOfReturn);
   }
   const step = draft.advance();
   return { change: draft.change(), step };
 }
 
-/** Applies a provider's callback, whether or not a workflow is running, and wakes the workflow if the transfer moved. */
+/** Applies a provider's callback, whether or not a workflow is running, and wakes the workflow if the transfer changed. */
 export function decideCallback(
   situation: TransferSituation,
   provider: string,
@@ -122,7 +100,7 @@ export function decideCallback(
 
 /**
  * After a restore, applies what the provider did with a transfer since the backup, even if the transfer is pending again.
- * `break`: it cannot be booked, because the row has ended otherwise, belongs to another provider, has another amount or
+ * `break`: it cannot be booked, because the row has ended differently, belongs to another provider, has another amount or
  * currency, or lacks the money.
  */
 export function decideAdoption(
@@ -132,15 +110,15 @@ export function decideAdoption(
   draw: () => IncomingTransferName,
 ): { readonly changes: readonly TransferChange[]; readonly outcome: ReportOutcome } {
   const { transfer } = situation;
-  if (!isPaymentOf(transfer, provider) || isOfOtherMoney(found.claim, transfer)) return NOTHING_ADOPTED;
+  if (!isPaymentOf(transfer, provider) || contradictsAmount(found.claim, transfer)) return NOTHING_ADOPTED;
   const draft = new TransferDraft(situation);
   if (transfer.status === 'pending') {
     if (availableMinor(draft.source) < totalMinor(transfer)) return NOTHING_ADOPTED;
-    draft.startProcessing(onceFulfilled(transfer));
+    draft.startProcessing(fulfilledRequirements(transfer));
   }
-  const [first, ...others] = eachReturn(found);
-  const { change, outcome } = applied(draft, first, found.word === 'returned' ? draw() : null);
-  const rest = bookEach(change === null ? situation : situationAfter(situation, change), others, draw);
+  const [first, ...others] = splitReturns(found);
+  const { change, outcome } = applied(draft, first, found.outcome === 'returned' ? draw() : null);
+  const rest = applyReports(change === null ? situation : situationAfter(situation, change), others, draw);
   return {
     changes: [...(change === null ? [] : [change]), ...rest.changes],
     outcome: outcomeOfBoth(outcome, rest.outcome),
@@ -162,7 +140,7 @@ function applied(draft: TransferDraft, report: PaymentReport, nameOfReturn: Inco
 }
 
 /** A submitted transfer had met all its requirements. */
-function onceFulfilled({ authorizationStatus, complianceCheckStatus }: OutgoingTransfer): Requirements {
+function fulfilledRequirements({ authorizationStatus, complianceCheckStatus }: OutgoingTransfer): Requirements {
   const met = (status: RequirementStatus) => (status === 'not-required' ? status : 'fulfilled');
   return {
     authorizationStatus: met(authorizationStatus),
@@ -185,23 +163,23 @@ export function decidePluginReport(
   const legal =
     transfer.method === 'plug-in' &&
     transfer.scope === 'external' &&
-    (report.word !== 'returned' || transfer.status === 'completed');
-  if (!legal) throw illegal(transfer, report.word);
+    (report.outcome !== 'returned' || transfer.status === 'completed');
+  if (!legal) throw illegal(transfer, report.outcome);
   // The first reported provider id and reference are final.
-  refuseNames(transfer, report, (known) => known !== null);
+  rejectNames(transfer, report, (known) => known !== null);
   const draft = new TransferDraft(situation);
   const outcome = fitsRecorded(transfer, report) ? draft.apply(report, nameOfReturn) : 'break';
-  if (outcome === 'break') throw illegal(transfer, report.word);
+  if (outcome === 'break') throw illegal(transfer, report.outcome);
   if (outcome === 'no-effect') {
     // A report without effect cannot add an id or reference: dropping it silently would mislead the caller.
-    refuseNames(transfer, report, () => true);
+    rejectNames(transfer, report, () => true);
     return null;
   }
   draft.wake();
   return draft.change();
 }
 
-function refuseNames(
+function rejectNames(
   transfer: OutgoingTransfer,
   report: PaymentReport,
   applies: (known: string | null) => boolean,
@@ -209,14 +187,14 @@ function refuseNames(
   for (const field of ['serviceProviderId', 'serviceProviderReference'] as const) {
     const [known, reported] = [transfer[field], report[field]];
     if (reported === null || known === reported || !applies(known)) continue;
-    const message = `The payment was reported with another ${field}, or with none.`;
-    throw refusal('common.state.illegal_transition', ['outgoingTransfer', field, reported], message);
+    const message = `The payment was already reported with a different ${field}, or without one.`;
+    throw rejection('common.state.illegal_transition', ['outgoingTransfer', field, reported], message);
   }
 }
 
 /** Whether the report fits the recorded history: a payment that failed unreleased was never released. */
-function fitsRecorded(transfer: OutgoingTransfer, { word }: PaymentReport): boolean {
-  return !(word === 'released' && transfer.status === 'failed' && transfer.submissionStatus !== 'resolved');
+function fitsRecorded(transfer: OutgoingTransfer, { outcome }: PaymentReport): boolean {
+  return !(outcome === 'released' && transfer.status === 'failed' && transfer.submissionStatus !== 'resolved');
 }
 
 /** Cancels a pending transfer; from `processing` on this is an illegal transition. */
@@ -229,14 +207,24 @@ export function decideCancellation(situation: TransferSituation): TransferChange
   return draft.change();
 }
 
-/** Authorizes a pending transfer. Its makers may not: who created it, and who else caused it. */
+/** Cancels a transfer whose authorization is still open, by one who may authorize but not cancel others. */
+export function decideAuthorizationRejection(situation: TransferSituation): TransferChange | null {
+  if (situation.transfer.authorizationStatus !== 'not-checked') throw illegal(situation.transfer, 'rejected');
+  return decideCancellation(situation);
+}
+
+/**
+ * Authorizes a pending transfer. Its makers may not (its creator, and every other actor who caused it), nor who has reviewed it, or the
+ * receiver's side of an internal one.
+ */
 export function decideAuthorization(
   situation: TransferSituation,
   actor: string,
   otherMakers: readonly string[],
 ): TransferChange | null {
-  const { transfer } = situation;
-  requireAnother([transfer.createdBy, ...otherMakers], actor);
+  const { transfer, incoming } = situation;
+  const reviewers = [transfer.complianceDecidedBy, incoming?.after.complianceDecidedBy ?? null];
+  rejectMakers([transfer.createdBy, ...reviewers, ...otherMakers], actor);
   if (transfer.status !== 'pending' || transfer.authorizationStatus !== 'not-checked') {
     throw illegal(transfer, 'authorized');
   }
@@ -247,51 +235,8 @@ export function decideAuthorization(
   return draft.change();
 }
 
-/**
- * Records a compliance decision about a transfer, whatever else it waits for; null if it says what is recorded. Throws where
- * nothing is left to decide.
- */
-export function decideOutgoingReview(
-  situation: TransferSituation,
-  decision: ComplianceDecision,
-): TransferChange | null {
-  const { transfer, now } = situation;
-  const check = decideCheck(transfer, transfer.status !== 'pending', decision, now);
-  if (check === null) return null;
-  const draft = new TransferDraft(situation);
-  draft.set(check);
-  if (isInReview(check)) return draft.change();
-  // Also fails a transfer that is rejected.
-  draft.advance();
-  draft.wake();
-  return draft.change();
-}
-
-/** The same for the receiver's side of an internal transfer, reserved or not; settles or fails both sides. */
-export function decideReceiversReview(
-  situation: TransferSituation,
-  decision: ComplianceDecision,
-): TransferChange | null {
-  const { now } = situation;
-  const draft = new TransferDraft(situation);
-  const incoming = draft.receiversSide();
-  const check = decideCheck(incoming.after, isFinalIncomingTransferStatus(incoming.after.status), decision, now);
-  if (check === null) return null;
-  if (isInReview(check)) {
-    draft.incoming = moveIncoming(incoming, now, check);
-    return draft.change();
-  }
-  const waits = { waitingFor: 'outgoing-transfer', waitingSince: now, nextCheckAt: null } as const;
-  draft.incoming = moveIncoming(incoming, now, { ...check, ...waits });
-  draft.wakeReceiversSide();
-  if (check.complianceCheckStatus === 'not-fulfilled') draft.fail('compliance.rejected');
-  else draft.advance();
-  draft.wake();
-  return draft.change();
-}
-
 function illegal(transfer: OutgoingTransfer, to: string): Error {
-  return refusal(
+  return rejection(
     'common.state.illegal_transition',
     ['outgoingTransfer', 'status', to],
     `An outgoing transfer that is ${transfer.status} cannot become ${to}.`,

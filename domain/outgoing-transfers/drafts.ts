@@ -1,42 +1,43 @@
+import { recordNotFound } from '../common/errors.ts';
+import type { EventEntry } from '../common/events.ts';
+import { dateInUtc } from '../common/time/dates.ts';
+import { requireTransition } from '../common/transitions.ts';
 import { isInReview, presentComplianceCheck } from '../compliance/checks.ts';
-import { recordNotFound } from '../frame/errors.ts';
-import type { EventEntry } from '../frame/events.ts';
-import { requireMove } from '../frame/moves.ts';
-import { dateInUtc } from '../frame/time/dates.ts';
-import { type IncomingTransferName, moveIncoming, NO_WAIT } from '../incoming-transfers/changes.ts';
+import { type IncomingTransferName, NO_WAIT, transitionIncoming } from '../incoming-transfers/changes.ts';
 import { decideArrival, type IncomingTransfer } from '../incoming-transfers/incoming-transfers.ts';
-import type { AccountGuard, AccountMove, RowChange } from '../ledger/changes.ts';
+import type { AccountGuard, AccountSumChange, RowChange } from '../ledger/changes.ts';
 import { availableMinor, isUsable, type LockedAccount, type Posting } from '../ledger/ledger.ts';
-import { isRecallOpen, settleRecall, stepOfRecall } from './outcomes/recalls.ts';
-import { isKnownRefusal, keepForAnotherAttempt, stepAfterRefusal } from './outcomes/refusals.ts';
+import type { Draft } from './outcomes/draft.ts';
+import { settleRecall, stepOfRecall } from './outcomes/recalls.ts';
+import { isKnownRejection, scheduleRetry } from './outcomes/rejections.ts';
 import { bookReturn } from './outcomes/returns.ts';
+import { queueSubmission, stepOfSubmission } from './outcomes/submissions.ts';
+import { afterChange, decidePendingTransfer, lookUpDelayMs, priorityOf } from './outgoing-transfers.ts';
+import { releasePostings, reversalPostings } from './postings.ts';
+import { contradictsAmount, type PaymentReport, reasonCodeOf, statusesAfterReport } from './reports.ts';
+import { type OutgoingTransfer, outgoingTransferEventData, totalMinor } from './rows.ts';
 import {
-  decidePendingTransfer,
   isFinalOutgoingTransferStatus,
-  lookUpDelayMs,
-  nextCheckOf,
-  OUTGOING_TRANSFER_MOVES,
+  isRecallOpen,
+  OUTGOING_TRANSFER_TRANSITIONS,
   type OutgoingTransferStatus,
   type OutgoingTransferStep,
   type OutgoingTransferWait,
   outgoingTransferEventType,
-  priorityOf,
   type Requirements,
-} from './outgoing-transfers.ts';
-import { releasePostings, reversalPostings } from './postings.ts';
-import { isOfOtherMoney, type PaymentReport, reasonCodeOf, statusesAfterReport } from './reports.ts';
-import { type OutgoingTransfer, outgoingTransferEventData, totalMinor } from './rows.ts';
+} from './statuses.ts';
 import type { TransferChange, TransferSituation } from './transfer-changes.ts';
 
-/** Builds a decision on one transfer step by step, without changing anything outside of it. */
-export class TransferDraft {
+/** Builds a decision on one transfer step by step, without side effects. */
+export class TransferDraft implements Draft {
   readonly situation: TransferSituation;
   transfer: OutgoingTransfer;
   incoming: RowChange<IncomingTransfer> | null;
   readonly events: EventEntry[] = [];
   readonly postings: Posting[] = [];
-  readonly moves: AccountMove[] = [];
+  readonly moves: AccountSumChange[] = [];
   readonly wakes: TransferChange['wakes'][number][] = [];
+  #isWaitDecided = false;
 
   constructor(situation: TransferSituation) {
     this.situation = situation;
@@ -57,8 +58,9 @@ export class TransferDraft {
   }
 
   moveTo(status: OutgoingTransferStatus, fields: Partial<OutgoingTransfer> = {}): void {
-    requireMove('outgoing transfer', OUTGOING_TRANSFER_MOVES, this.transfer.status, status);
+    requireTransition('outgoing transfer', OUTGOING_TRANSFER_TRANSITIONS, this.transfer.status, status);
     this.set({ ...fields, status, waitingFor: null, waitingSince: null, waitingUntil: null });
+    this.#isWaitDecided = false;
     this.addEvent(outgoingTransferEventType(status));
   }
 
@@ -122,7 +124,7 @@ export class TransferDraft {
     this.moveTo('processing', { ...requirements, reservedMinor });
   }
 
-  /** Settles a reserved internal transfer, unless its receiver's side is in review, or its receiver may not have money. */
+  /** Settles a reserved internal transfer, unless its receiver's side is in review, or its receiver may not be credited. */
   #deliver(): void {
     const { now, accounts } = this.situation;
     const incoming = this.receiversSide();
@@ -141,17 +143,17 @@ export class TransferDraft {
     if (receivableMinor > 0n) this.#setReceivable(0n);
     this.#release({});
     const completed = { status: 'completed', transferDate: dateInUtc(now) } as const;
-    this.incoming = moveIncoming(this.receiversSide(), now, { ...completed, ...NO_WAIT });
+    this.incoming = transitionIncoming(this.receiversSide(), now, { ...completed, ...NO_WAIT });
     this.moveTo('completed');
   }
 
-  /** What the receiver's account expects from this transfer. */
+  /** Sets the amount that the receiver's account expects from this transfer. */
   #setReceivable(receivableMinor: bigint): void {
     const incoming = this.receiversSide();
     const { accountId, receivableMinor: before } = incoming.after;
     if (accountId === null || receivableMinor === before) return;
     this.moves.push({ accountId, receivableMinor: receivableMinor - before });
-    this.incoming = moveIncoming(incoming, this.situation.now, { receivableMinor });
+    this.incoming = transitionIncoming(incoming, this.situation.now, { receivableMinor });
   }
 
   /** Fails a transfer: drops its reservation or, after release, reverses both entries. */
@@ -169,23 +171,24 @@ export class TransferDraft {
     if (isInReview(this.receiversSide().after)) this.wakeReceiversSide();
     this.#setReceivable(0n);
     const failed = { status: 'failed', failureCode } as const;
-    this.incoming = moveIncoming(this.receiversSide(), this.situation.now, { ...failed, ...NO_WAIT });
+    this.incoming = transitionIncoming(this.receiversSide(), this.situation.now, { ...failed, ...NO_WAIT });
   }
 
   /**
    * Applies a report from the provider or the plug-in caller. `break`: it contradicts a settled state, or has another amount
-   * or currency; nothing moves. `nameOfReturn` identifies the money that came back.
+   * or currency; nothing changes. `nameOfReturn` identifies the returned money.
    */
   apply(report: PaymentReport, nameOfReturn: IncomingTransferName | null): 'applied' | 'no-effect' | 'break' {
-    if (report.claim !== undefined && isOfOtherMoney(report.claim, this.transfer)) return 'break';
-    const { refusedAttempt } = report;
-    if (refusedAttempt !== undefined) {
-      // An earlier attempt's refusal says nothing about the one that followed it.
-      if (isKnownRefusal(this.transfer, refusedAttempt)) return 'no-effect';
-      if (keepForAnotherAttempt(this, refusedAttempt, report.code)) return 'applied';
+    if (report.claim !== undefined && contradictsAmount(report.claim, this.transfer)) return 'break';
+    const { rejectedAttempt } = report;
+    if (rejectedAttempt !== undefined) {
+      // The rejection of an earlier attempt says nothing about later ones.
+      if (isKnownRejection(this.transfer, rejectedAttempt)) return 'no-effect';
+      if (scheduleRetry(this, rejectedAttempt, report.code)) return 'applied';
     }
     const statuses = statusesAfterReport(this.transfer.status, report);
     if (statuses === null) return 'break';
+    if (report.outcome === 'queued') return queueSubmission(this, report.queuedAttempt ?? 0);
     const { transfer } = this;
     const provider = {
       submissionStatus: 'resolved',
@@ -193,23 +196,23 @@ export class TransferDraft {
       serviceProviderReference: transfer.serviceProviderReference ?? report.serviceProviderReference,
     } as const;
     const failureCode = reasonCodeOf(report, transfer.method);
-    const failureMessage = report.message ?? null;
     for (const status of statuses) {
       if (status === 'released') this.#release(provider);
-      else if (status === 'failed') this.fail(failureCode, failureMessage);
+      else if (status === 'failed') this.fail(failureCode, report.message);
       else this.moveTo(status, provider);
     }
-    if (report.word !== 'returned') return statuses.length > 0 ? 'applied' : 'no-effect';
+    if (report.outcome !== 'returned') return statuses.length > 0 ? 'applied' : 'no-effect';
     return bookReturn(this, report, nameOfReturn);
   }
 
   /** The resulting change; null if nothing changed. `guards`: the conditions on accounts that are not locked yet. */
   change(guards: readonly AccountGuard[] = []): TransferChange | null {
+    settleRecall(this);
     const { before, transfer, now } = { ...this.situation, transfer: this.transfer };
     const isChanged = before === null || transfer !== before || this.events.length > 0;
     const isIncomingChanged = this.incoming !== null && this.incoming.after !== this.incoming.before;
     if (!isChanged && !isIncomingChanged) return null;
-    const after = { ...transfer, nextCheckAt: nextCheckOf(transfer, now), updatedAt: now };
+    const after = afterChange(before, transfer, this.#isWaitDecided, now);
     return {
       now,
       outgoing: isChanged ? { before, after, events: this.events } : null,
@@ -240,42 +243,27 @@ export class TransferDraft {
     const { now } = this.situation;
     const waitingSince = this.transfer.waitingFor === waitingFor ? (this.transfer.waitingSince ?? now) : now;
     this.set({ waitingFor, waitingSince, waitingUntil: until });
+    this.#isWaitDecided = true;
     return { do: 'wait', for: waitingFor, until: until?.toISOString() ?? null };
   }
 
-  /** The next step of a transfer on its way: submit it, look it up, or wait. */
+  /** The next step of an open payment: submit it, look it up, or wait. */
   #stepOfOpenPayment(): OutgoingTransferStep {
     settleRecall(this);
-    const { transfer } = this;
-    const { now } = this.situation;
+    const { transfer, situation } = this;
     if (isRecallOpen(transfer)) return stepOfRecall(this);
     if (isFinalOutgoingTransferStatus(transfer.status)) return { do: 'end' };
     if (transfer.scope === 'internal') {
       return this.wait(isInReview(this.receiversSide().after) ? 'compliance' : 'account', null);
     }
     if (transfer.method === 'plug-in') return this.wait('caller', null);
-    if (transfer.status === 'processing') return this.#stepOfSubmission();
-    const nextLookUpAt = transfer.nextLookUpAt ?? new Date(now.getTime() + lookUpDelayMs(transfer.lookUpCount));
+    const isQueued = transfer.status === 'processing' && transfer.submissionStatus === 'queued';
+    if (transfer.status === 'processing' && !isQueued) return stepOfSubmission(this);
+    const nextLookUpAt =
+      transfer.nextLookUpAt ?? new Date(situation.now.getTime() + lookUpDelayMs(transfer.lookUpCount));
     this.set({ nextLookUpAt });
-    if (nextLookUpAt.getTime() <= now.getTime()) return { do: 'look-up', count: transfer.lookUpCount };
-    return this.wait('provider', nextLookUpAt);
-  }
-
-  #stepOfSubmission(): OutgoingTransferStep {
-    const { lookUpCount, nextLookUpAt, submissionStatus, submissionAttempt, waitingUntil } = this.transfer;
-    if (nextLookUpAt !== null) {
-      // Once for each request: a look-up without an answer must not keep the payment from being submitted again.
-      this.set({ nextLookUpAt: null });
-      this.wait('provider', null);
-      return { do: 'look-up', count: lookUpCount };
-    }
-    if (submissionStatus === 'refused') return stepAfterRefusal(this);
-    const pauses = submissionStatus === 'not-found' && waitingUntil !== null && waitingUntil > this.situation.now;
-    if (pauses) return this.wait('provider', waitingUntil);
-    const attempt = Math.max(1, submissionAttempt);
-    this.set({ submissionAttempt: attempt, submissionStatus: 'unresolved' });
-    this.wait('provider', null);
-    return { do: 'submit', attempt };
+    if (nextLookUpAt.getTime() <= situation.now.getTime()) return { do: 'look-up', count: transfer.lookUpCount };
+    return this.wait(isQueued ? 'provider-decision' : 'provider', nextLookUpAt);
   }
 
   #release(fields: Partial<OutgoingTransfer>): void {
@@ -284,9 +272,8 @@ export class TransferDraft {
     this.moveTo('released', { ...fields, reservedMinor: 0n });
   }
 
-  /** Gives the transfer a reason to show; null takes it back. */
-  explain(failureCode: string | null, failureMessage: string | null = null): void {
-    this.set({ failureCode, failureMessage });
+  explain(code: string | null, message: string | null = null): void {
+    this.set({ failureCode: code, failureMessage: message });
   }
 
   receiversSide(): RowChange<IncomingTransfer> {

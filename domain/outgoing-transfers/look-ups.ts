@@ -1,23 +1,24 @@
-import { refusal } from '../frame/errors.ts';
+import { rejection } from '../common/errors.ts';
 import type { IncomingTransferName } from '../incoming-transfers/changes.ts';
-import type { Decided, LookedUpPayment, ReportOutcome } from './changes.ts';
 import { TransferDraft } from './drafts.ts';
-import { applyRecall, askAgain, isRecallOpen } from './outcomes/recalls.ts';
+import { applyRecall, requestRecallAgain } from './outcomes/recalls.ts';
 import { situationAfter } from './outcomes/returns.ts';
-import { isFinalOutgoingTransferStatus, lookUpDelayMs, type OutgoingTransferStep } from './outgoing-transfers.ts';
+import { lookUpDelayMs } from './outgoing-transfers.ts';
+import type { LookedUpPayment, ReportOutcome } from './reports.ts';
 import type { OutgoingTransfer } from './rows.ts';
-import type { TransferChange, TransferSituation } from './transfer-changes.ts';
+import { isFinalOutgoingTransferStatus, isRecallOpen, type OutgoingTransferStep } from './statuses.ts';
+import type { Decided, TransferChange, TransferSituation } from './transfer-changes.ts';
 
 /**
- * How long a payment that its provider does not know rests before the same submission goes out again. Meanwhile nothing is sent
- * unless an operator asks for it. What was sent before may still arrive: only the common reference makes the provider pay once.
+ * The pause before a payment that its provider does not know is submitted again. During it nothing is sent
+ * unless an operator requests it. An earlier submission may still arrive: only the shared reference makes the provider pay once.
  */
-const REST_MS = 60_000;
+const RESUBMISSION_PAUSE_MS = 60_000;
 
-/** A look-up's answer; null: none that says anything. */
+/** A look-up's answer; null without a usable one. */
 export type LookUpAnswer = LookedUpPayment | 'not-found' | null;
 
-/** What a look-up leads to: one change for each return that it brings, one at most otherwise, to be applied in this order. */
+/** The result of a look-up: one change per new return, otherwise at most one, to be applied in this order. */
 export interface LookedUp {
   readonly changes: readonly TransferChange[];
   readonly step: OutgoingTransferStep;
@@ -32,10 +33,10 @@ export function decideLookUp(
   draw: () => IncomingTransferName,
 ): LookedUp {
   const { transfer } = situation;
-  // Decided once: the first of several returns completes the payment, and the others still count.
+  // Decided once: the first of several returns completes the payment, and the others must still be booked.
   const isDue = isLookedUp(transfer) && transfer.lookUpCount === count;
-  const before = isDue && answer !== null && answer !== 'not-found' ? eachReturn(answer).slice(0, -1) : [];
-  const { changes, after, outcome } = bookEach(situation, before, draw);
+  const before = isDue && answer !== null && answer !== 'not-found' ? splitReturns(answer).slice(0, -1) : [];
+  const { changes, after, outcome } = applyReports(situation, before, draw);
   const last = lookedUpOnce(after, isDue, answer, draw);
   return {
     changes: last.change === null ? changes : [...changes, last.change],
@@ -44,8 +45,8 @@ export function decideLookUp(
   };
 }
 
-/** An answer as one report for each return, oldest first; itself alone if there is at most one. */
-export function eachReturn(answer: LookedUpPayment): [LookedUpPayment, ...LookedUpPayment[]] {
+/** Splits an answer into one report per return, oldest first; the answer itself if there is at most one. */
+export function splitReturns(answer: LookedUpPayment): [LookedUpPayment, ...LookedUpPayment[]] {
   const { returnsBefore: [first, ...others] = [], ...last } = answer;
   if (first === undefined) return [last];
   const reportOf = ({ code, ...returned }: typeof first) => ({ ...last, code, claim: { ...last.claim, returned } });
@@ -58,8 +59,8 @@ export function outcomeOfBoth(one: ReportOutcome, other: ReportOutcome): ReportO
   return one === 'applied' ? one : other;
 }
 
-/** Applies reports one after the other, each to what the one before it left behind. */
-export function bookEach(
+/** Applies reports one after the other, each to the result of the one before. */
+export function applyReports(
   situation: TransferSituation,
   reports: readonly LookedUpPayment[],
   draw: () => IncomingTransferName,
@@ -79,13 +80,13 @@ export function bookEach(
   return { changes, after, outcome };
 }
 
-/** Books what a look-up of a completed payment says has come back, each return once, and changes nothing else of it. */
+/** Books the returns that a look-up of a completed payment reports, each once, and changes nothing else. */
 export function decideLookedUpReturns(
   situation: TransferSituation,
   found: LookedUpPayment,
   draw: () => IncomingTransferName,
 ): Pick<LookedUp, 'changes' | 'outcome'> {
-  const { changes, outcome } = bookEach(situation, eachReturn(found), draw);
+  const { changes, outcome } = applyReports(situation, splitReturns(found), draw);
   return { changes, outcome };
 }
 
@@ -104,15 +105,15 @@ function lookedUpOnce(
     const isSubmitting = transfer.status === 'processing';
     draft.set({ lookUpCount, nextLookUpAt: isSubmitting ? null : new Date(now.getTime() + delayMs) });
     if (answer === 'not-found') {
-      // What the provider has refused needs no rest: it cannot arrive any more.
-      if (isSubmitting && transfer.submissionStatus !== 'refused') {
-        draft.set({ submissionStatus: 'not-found', waitingUntil: new Date(now.getTime() + REST_MS) });
+      // A rejected submission needs no pause: it cannot arrive any more. One that was taken is carried out.
+      if (isSubmitting && transfer.submissionStatus !== 'rejected' && transfer.submissionStatus !== 'queued') {
+        draft.set({ submissionStatus: 'not-found', waitingUntil: new Date(now.getTime() + RESUBMISSION_PAUSE_MS) });
       }
     } else if (answer !== null) {
-      outcome = draft.apply(answer, answer.word === 'returned' ? draw() : null);
-      if (outcome === 'applied' && draft.transfer.submissionStatus !== 'refused') {
-        draft.set({ submissionStatus: 'resolved' });
-      }
+      outcome = draft.apply(answer, answer.outcome === 'returned' ? draw() : null);
+      const { submissionStatus } = draft.transfer;
+      const isOpen = submissionStatus === 'rejected' || submissionStatus === 'queued';
+      if (outcome === 'applied' && !isOpen) draft.set({ submissionStatus: 'resolved' });
       applyLookedUpRecall(draft, answer);
     }
   }
@@ -120,17 +121,17 @@ function lookedUpOnce(
   return { change: draft.change(), step, outcome };
 }
 
-/** The recall as the provider has it, after its returns: they are what it led to. */
+/** Applies the provider's state of the recall, after the returns that it led to. */
 function applyLookedUpRecall(draft: TransferDraft, { recall }: LookedUpPayment): void {
   if (!isRecallOpen(draft.transfer)) return;
   if (recall != null && recall.number === draft.transfer.recallNumber) applyRecall(draft, recall);
-  else askAgain(draft);
+  else requestRecallAgain(draft);
 }
 
-/** A look-up that is due for longer is asked for again: its workflow may not run. */
+/** A look-up that has been due for longer is requested again: its workflow may not be running. */
 const REQUEST_MS = 60_000;
 
-/** Has the workflow look up a payment at once, which changes nothing about it; null if that has just been asked for. */
+/** Requests an immediate look-up by the workflow; null if one was just requested. */
 export function decideLookUpRequest(situation: TransferSituation): TransferChange | null {
   const { transfer, now } = situation;
   requireAtProvider(transfer, 'looked up');
@@ -142,13 +143,13 @@ export function decideLookUpRequest(situation: TransferSituation): TransferChang
   return draft.change();
 }
 
-/** Whether its provider can say nothing new of it but that money has come back. Its workflow has ended. */
+/** Whether a return is the only news that its provider can still report. Its workflow has ended. */
 export function isSettledAtProvider(transfer: OutgoingTransfer): boolean {
   const { scope, method, status } = transfer;
   return scope === 'external' && method === 'built-in' && status === 'completed' && !isRecallOpen(transfer);
 }
 
-/** Whether its provider is asked about it: it is on its way, or a recall of it is open. */
+/** Whether its provider is asked about it: the payment or a recall of it is open. */
 function isLookedUp(transfer: OutgoingTransfer): boolean {
   return isAtProvider(transfer) || isRecallOpen(transfer);
 }
@@ -158,20 +159,20 @@ function isAtProvider({ scope, method, status }: OutgoingTransfer): boolean {
   return scope === 'external' && method === 'built-in' && (status === 'processing' || status === 'released');
 }
 
-/** Refuses a command about a payment that no provider of the service has. */
+/** Rejects a command about a payment that is at no provider of the service. */
 export function requireAtProvider(transfer: OutgoingTransfer, done: string): void {
-  if (!isLookedUp(transfer)) throw refusedCommand(transfer, done, whyNotAtProvider(transfer));
+  if (!isLookedUp(transfer)) throw rejectedCommand(transfer, done, whyNotAtProvider(transfer));
 }
 
 function whyNotAtProvider({ scope, method, status }: OutgoingTransfer): string {
   if (isFinalOutgoingTransferStatus(status)) return `it is ${status}, which is final`;
-  if (scope === 'internal') return 'it stays within the service, and no provider has it';
-  if (method === 'plug-in') return 'its caller pays it and reports the outcome';
+  if (scope === 'internal') return 'it is internal, and no provider is involved';
+  if (method === 'plug-in') return 'its plug-in caller executes it and reports the outcome';
   return 'it is pending: nothing has been submitted';
 }
 
-/** A command's refusal, with its reason in plain words. */
-export function refusedCommand({ id, status }: OutgoingTransfer, done: string, reason: string): Error {
+/** A command's rejection, with its reason in plain words. */
+export function rejectedCommand({ id, status }: OutgoingTransfer, done: string, reason: string): Error {
   const message = `Outgoing transfer ${id} cannot be ${done}: ${reason}.`;
-  return refusal('common.state.illegal_transition', ['outgoingTransfer', 'status', status], message);
+  return rejection('common.state.illegal_transition', ['outgoingTransfer', 'status', status], message);
 }

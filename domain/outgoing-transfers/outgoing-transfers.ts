@@ -1,68 +1,18 @@
+import { dateInUtc } from '../common/time/dates.ts';
+import { PRIORITIES, type Priority } from '../common/waits.ts';
 import { nextReviewCheck } from '../compliance/checks.ts';
-import { dateInUtc } from '../frame/time/dates.ts';
-import { PRIORITIES, type Priority } from '../frame/waits.ts';
 import { type PartyAccount, presentPartyAccount } from '../incoming-transfers/incoming-transfers.ts';
 import type { SchemeOf, Schemes } from '../providers/schemes.ts';
-import { isRecallOpen, type RecallStatus } from './outcomes/recalls.ts';
-
-/**
- * Outgoing transfers: the transition table and the one decision that moves a pending transfer, in the order authorization,
- * compliance, date and, last, balance.
- */
-export const OUTGOING_TRANSFER_STATUSES = [
-  'pending',
-  'processing',
-  'released',
-  'completed',
-  'cancelled',
-  'failed',
-] as const;
-export type OutgoingTransferStatus = (typeof OUTGOING_TRANSFER_STATUSES)[number];
-
-/** `processing` = money reserved, `released` = accepted by the provider and posted, `completed` = settled. */
-export const OUTGOING_TRANSFER_MOVES: Readonly<Record<OutgoingTransferStatus, readonly OutgoingTransferStatus[]>> = {
-  pending: ['processing', 'cancelled', 'failed'],
-  processing: ['released', 'failed'],
-  released: ['completed', 'failed'],
-  completed: [],
-  cancelled: [],
-  failed: [],
-};
-
-export function isFinalOutgoingTransferStatus(status: OutgoingTransferStatus): boolean {
-  return OUTGOING_TRANSFER_MOVES[status].length === 0;
-}
-
-export type RequirementStatus = 'not-checked' | 'fulfilled' | 'not-fulfilled' | 'not-required';
-export type CheckedStatus = Exclude<RequirementStatus, 'not-required'>;
-
-export interface Requirements {
-  readonly authorizationStatus: RequirementStatus;
-  readonly complianceCheckStatus: RequirementStatus;
-  readonly transferDateStatus: CheckedStatus;
-  readonly balanceCheckStatus: CheckedStatus;
-}
-
-/** What an open transfer waits for, as operators see it; a completed one may wait for the answer to its recall. */
-export type OutgoingTransferWait =
-  | 'authorization'
-  | 'compliance'
-  | 'date'
-  | 'balance'
-  | 'account'
-  | 'provider'
-  | 'retry'
-  | 'recall'
-  | 'caller';
-
-/** The next step of the transfer's workflow. `until` is an ISO instant; null waits for a signal only. */
-export type OutgoingTransferStep =
-  | { readonly do: 'end' }
-  | { readonly do: 'wait'; readonly for: OutgoingTransferWait; readonly until: string | null }
-  | { readonly do: 'review' }
-  | { readonly do: 'submit'; readonly attempt: number }
-  | { readonly do: 'look-up'; readonly count: number }
-  | { readonly do: 'recall'; readonly number: number };
+import type { SubmissionStatus } from './outcomes/progress.ts';
+import {
+  isDateWait,
+  isFinalOutgoingTransferStatus,
+  isRecallOpen,
+  type OutgoingTransferStatus,
+  type OutgoingTransferWait,
+  type RecallStatus,
+  type Requirements,
+} from './statuses.ts';
 
 export interface PendingTransfer extends Requirements, SchemeOf {
   readonly transferDate: string;
@@ -71,7 +21,7 @@ export interface PendingTransfer extends Requirements, SchemeOf {
   readonly totalMinor: bigint;
 }
 
-export interface Surroundings {
+export interface PendingContext {
   readonly now: Date;
   readonly schemes: Schemes;
   /** How often the date may roll before the transfer fails. */
@@ -86,7 +36,7 @@ export interface Surroundings {
 export type PendingDecision =
   | { readonly decision: 'fail'; readonly failureCode: string; readonly requirements: Requirements }
   | {
-      /** `reschedule`: a calendar or a cut-off has changed, which is no missed cut-off and does not count as a roll. */
+      /** `reschedule`: a calendar or a cut-off has changed. Unlike a missed cut-off, this does not count as a roll. */
       readonly decision: 'roll' | 'reschedule';
       readonly transferDate: string;
       readonly cutOffAt: Date | null;
@@ -99,9 +49,12 @@ export type PendingDecision =
       readonly requirements: Requirements;
     };
 
-/** Decides what to do with a pending transfer now. After a roll or a new schedule, the caller decides again. */
-export function decidePendingTransfer(transfer: PendingTransfer, around: Surroundings): PendingDecision {
-  const { now, schemes } = around;
+/**
+ * The decision on a pending transfer, in the order authorization, compliance, date and, last, balance. After a roll or a new
+ * schedule, the caller decides again.
+ */
+export function decidePendingTransfer(transfer: PendingTransfer, context: PendingContext): PendingDecision {
+  const { now, schemes } = context;
   const requirements: Requirements = {
     authorizationStatus: transfer.authorizationStatus,
     complianceCheckStatus: transfer.complianceCheckStatus,
@@ -111,14 +64,14 @@ export function decidePendingTransfer(transfer: PendingTransfer, around: Surroun
   if (requirements.complianceCheckStatus === 'not-fulfilled') {
     return { decision: 'fail', failureCode: 'compliance.rejected', requirements };
   }
-  if (around.destinationGone) return { decision: 'fail', failureCode: 'account.closed', requirements };
+  if (context.destinationGone) return { decision: 'fail', failureCode: 'account.closed', requirements };
 
   if (!schemes.isInForce(transfer, { transferDate: transfer.transferDate, cutOff: transfer.cutOffAt })) {
-    return { decision: 'reschedule', ...rescheduled(transfer, around) };
+    return { decision: 'reschedule', ...rescheduled(transfer, context) };
   }
   const schedule = schemes.roll(transfer, transfer.transferDate, now);
   if (schedule.rolls > 0) {
-    if (transfer.rollCount >= around.rollLimit) {
+    if (transfer.rollCount >= context.rollLimit) {
       return { decision: 'fail', failureCode: 'transfer.roll.limit_exceeded', requirements };
     }
     return { decision: 'roll', transferDate: schedule.transferDate, cutOffAt: schedule.cutOff };
@@ -134,11 +87,11 @@ export function decidePendingTransfer(transfer: PendingTransfer, around: Surroun
   }
   const opensAt = schemes.opensAt(transfer, transfer.transferDate);
   if (now.getTime() < opensAt.getTime()) {
-    return { decision: 'wait', for: 'date', until: opensAt, requirements };
+    return { decision: 'wait', for: transfer.rollCount > 0 ? 'next-window' : 'date', until: opensAt, requirements };
   }
   const dated: Requirements = { ...requirements, transferDateStatus: 'fulfilled' };
-  if (!around.accountsActive) return { decision: 'wait', for: 'account', until: rollsAt(), requirements: dated };
-  if (around.availableMinor < transfer.totalMinor) {
+  if (!context.accountsActive) return { decision: 'wait', for: 'account', until: rollsAt(), requirements: dated };
+  if (context.availableMinor < transfer.totalMinor) {
     const short: Requirements = { ...dated, balanceCheckStatus: 'not-fulfilled' };
     return { decision: 'wait', for: 'balance', until: rollsAt(), requirements: short };
   }
@@ -149,7 +102,7 @@ export function decidePendingTransfer(transfer: PendingTransfer, around: Surroun
  * The first date, from the transfer's own on, that is open and not missed. An open date whose former cut-off has passed stays
  * with its present cut-off: if that has passed too, the transfer missed it, which counts.
  */
-function rescheduled(transfer: PendingTransfer, { schemes, now }: Surroundings) {
+function rescheduled(transfer: PendingTransfer, { schemes, now }: PendingContext) {
   const { transferDate, cutOffAt } = transfer;
   const isMissed = cutOffAt !== null && cutOffAt <= now && schemes.isOpen(transfer, transferDate);
   if (isMissed) return { transferDate, cutOffAt: schemes.cutOff(transfer, transferDate) };
@@ -160,19 +113,78 @@ function rescheduled(transfer: PendingTransfer, { schemes, now }: Surroundings) 
 // How long after a wait should have ended, or began if it is open-ended, the sweep checks the transfer.
 const CHECK_MARGIN_MS = 60_000;
 const CHECK_WITHOUT_DEADLINE_MS = 3_600_000;
-/** Among tens of thousands a release may have its turn that late. Later ones, and those closer to their cut-off, the sweep wakes, a few a second. */
+/** Among tens of thousands a release may come this late. The sweep wakes later ones, and those near their cut-off, a few per second. */
 const RELEASE_CHECK_MS = 3_600_000;
 
-/** Of its workflow: a transfer has time that waits for its date, or will, once it has been reviewed or authorized. */
+/** The priority of its workflow: lower for a transfer that waits for its date, or will after review and authorization. */
 export function priorityOf(
   { waitingFor, transferDate }: { readonly waitingFor: OutgoingTransferWait | null; readonly transferDate: string },
   now: Date,
 ): Priority {
-  return waitingFor === 'date' || transferDate > dateInUtc(now) ? PRIORITIES.later : PRIORITIES.usual;
+  return isDateWait(waitingFor) || transferDate > dateInUtc(now) ? PRIORITIES.later : PRIORITIES.usual;
+}
+
+/** The columns that decide what a transfer waits for. */
+interface Waiting {
+  readonly status: OutgoingTransferStatus;
+  readonly scope: 'internal' | 'external';
+  readonly method: 'built-in' | 'plug-in';
+  readonly recallStatus: RecallStatus | null;
+  readonly submissionStatus: SubmissionStatus;
+  readonly submissionAttempt: number;
+  readonly retryAt: Date | null;
+  readonly waitingFor: OutgoingTransferWait | null;
+  readonly waitingSince: Date | null;
+  readonly waitingUntil: Date | null;
+}
+
+interface Checked {
+  readonly cutOffAt: Date | null;
+  readonly nextCheckAt: Date | null;
+  readonly updatedAt: Date;
+}
+
+/** A transfer after a change, with what it now waits for and when the sweep checks it. `isDecided`: the change has decided its wait. */
+export function afterChange<Transfer extends Waiting & Checked>(
+  before: Waiting | null,
+  transfer: Transfer,
+  isDecided: boolean,
+  now: Date,
+): Transfer {
+  const waiting = isDecided ? transfer : withPresentWait(before, transfer, now);
+  return { ...waiting, nextCheckAt: nextCheckOf(waiting, now), updatedAt: now };
+}
+
+/**
+ * A report or a recall leaves the next step to the workflow; until that takes it, the row already says whose answer comes next. A
+ * change of anything else leaves the wait as it is.
+ */
+function withPresentWait<Transfer extends Waiting>(before: Waiting | null, transfer: Transfer, now: Date): Transfer {
+  if (before !== null && WAIT_DECIDERS.every((column) => before[column] === transfer[column])) return transfer;
+  const waitingFor = presentWait(transfer);
+  const waitingUntil = waitingFor === 'retry' ? transfer.retryAt : null;
+  if (waitingFor === transfer.waitingFor) return waitingFor === 'retry' ? { ...transfer, waitingUntil } : transfer;
+  return { ...transfer, waitingFor, waitingSince: waitingFor === null ? null : now, waitingUntil };
+}
+
+const WAIT_DECIDERS = ['status', 'submissionStatus', 'submissionAttempt', 'recallStatus'] as const;
+
+function waitOfSubmission(status: SubmissionStatus): OutgoingTransferWait {
+  if (status === 'queued') return 'provider-decision';
+  return status === 'rejected' ? 'retry' : 'provider';
+}
+
+function presentWait(transfer: Waiting): OutgoingTransferWait | null {
+  const { status, scope, method, submissionStatus, waitingFor } = transfer;
+  if (isRecallOpen(transfer)) return 'recall';
+  if (isFinalOutgoingTransferStatus(status)) return null;
+  if (status === 'pending' || scope === 'internal') return waitingFor;
+  if (method === 'plug-in') return 'caller';
+  return status === 'processing' ? waitOfSubmission(submissionStatus) : 'provider';
 }
 
 /** When the sweep checks a transfer; null once it is final and no recall of it is open. */
-export function nextCheckOf(
+function nextCheckOf(
   transfer: {
     readonly status: OutgoingTransferStatus;
     readonly waitingFor: OutgoingTransferWait | null;
@@ -186,7 +198,7 @@ export function nextCheckOf(
   if (isFinalOutgoingTransferStatus(status) && !isRecallOpen(transfer)) return null;
   if (waitingUntil === null && waitingFor === 'compliance') return nextReviewCheck(now);
   if (waitingUntil === null) return new Date(now.getTime() + CHECK_WITHOUT_DEADLINE_MS + CHECK_MARGIN_MS);
-  const isRelease = waitingFor === 'date' || (waitingFor === 'retry' && transfer.cutOffAt !== null);
+  const isRelease = isDateWait(waitingFor) || (waitingFor === 'retry' && transfer.cutOffAt !== null);
   const marginMs = isRelease ? releaseCheckMs(waitingUntil, transfer.cutOffAt) : CHECK_MARGIN_MS;
   return new Date(waitingUntil.getTime() + marginMs);
 }
@@ -202,11 +214,6 @@ const LOOK_UP_DELAY_MAX_MS = 3_600_000;
 /** How long after the last report to look up a released transfer, given the number of look-ups so far. */
 export function lookUpDelayMs(count: number): number {
   return LOOK_UP_DELAYS_MS[count] ?? LOOK_UP_DELAY_MAX_MS;
-}
-
-/** The event of a status; every status has one. */
-export function outgoingTransferEventType(status: OutgoingTransferStatus): string {
-  return status === 'pending' ? 'outgoing-transfer-created' : `outgoing-transfer-${status}`;
 }
 
 /** The beneficiary as a GET shows it (specification 2.8). */

@@ -1,8 +1,8 @@
-import { minorUnits } from '../frame/money.ts';
-import type { Requirements } from './outgoing-transfers.ts';
+import { minorUnits } from '../common/money.ts';
 import { findTransferReason } from './requests/transfer-reasons.ts';
+import type { Requirements } from './statuses.ts';
 
-/** Who reviews transfers: no one, the caller, or the service's own rules. */
+/** Whether transfers are reviewed: not at all, by the caller, or by the built-in rules. */
 export const COMPLIANCE_MODES = ['none', 'external', 'built-in'] as const;
 export type ComplianceMode = (typeof COMPLIANCE_MODES)[number];
 
@@ -71,10 +71,10 @@ export function startingRequirements(
 }
 
 /**
- * The requirements of a transfer that is not created: each as it would come out now. An authorization or a review that is
- * needed remains unchecked, and the money is compared all the same; both wait for the date.
+ * The requirements of a dry run: each as it would result now. An authorization or a review that is
+ * needed stays unchecked, and the balance is checked nevertheless. A later date leaves both unchecked.
  */
-export function foreseenRequirements(
+export function previewRequirements(
   starting: Requirements,
   transfer: { readonly immediate: boolean; readonly totalMinor: bigint; readonly availableMinor: bigint },
 ): Requirements {

@@ -1,5 +1,4 @@
-import { type CheckedTransfer, UNDECIDED } from '../compliance/checks.ts';
-import { presentOnly } from '../frame/events.ts';
+import { presentOnly } from '../common/events.ts';
 import type {
   AccountId,
   BeneficiaryBankAccountId,
@@ -7,24 +6,24 @@ import type {
   ClientId,
   IncomingTransferId,
   OutgoingTransferId,
-} from '../frame/ids.ts';
-import { amountNumber } from '../frame/money.ts';
-import { paymentReferenceOf } from '../frame/payment-references.ts';
-import { formatDateTime } from '../frame/time/dates.ts';
-import { statusReason } from '../ledger/status-reasons.ts';
+} from '../common/ids.ts';
+import { amountNumber } from '../common/money.ts';
+import { paymentReferenceOf } from '../common/payment-references.ts';
+import { statusReason } from '../common/texts/status-reasons.ts';
+import { formatDateTime } from '../common/time/dates.ts';
+import { type CheckedTransfer, UNDECIDED } from '../compliance/checks.ts';
 import { NO_PROGRESS, type PaymentProgress } from './outcomes/progress.ts';
-import type {
-  BeneficiaryShown,
-  OutgoingTransferStatus,
-  OutgoingTransferWait,
-  Requirements,
-} from './outgoing-transfers.ts';
+import type { BeneficiaryShown } from './outgoing-transfers.ts';
+import { NO_RETURN, type ReturnTerms } from './requests/return-terms.ts';
+import { SENT_TEXTS, type SentTexts, sentTextsOf } from './requests/sent-texts.ts';
+import type { OutgoingTransferStatus, OutgoingTransferWait, Requirements } from './statuses.ts';
 
 /**
- * All columns of a transfer. What is stored, shown and repeated in events is listed in this file alone: a new field needs a
- * migration, `db/frame/schema.ts`, this file, `api/outgoing-transfers/schemas.ts`, and whatever decides it.
+ * All columns of a transfer. What is stored, shown and repeated in events is listed in this file only: a new field needs a
+ * migration, `db/common/schema.ts`, this file, `api/outgoing-transfers/schemas.ts`, `db/functions/straight-through.sql` if callers
+ * send it, and whatever decides it.
  */
-export interface OutgoingTransfer extends Requirements, CheckedTransfer, PaymentProgress {
+export interface OutgoingTransfer extends Requirements, CheckedTransfer, PaymentProgress, ReturnTerms, SentTexts {
   readonly id: OutgoingTransferId;
   readonly transactionNumber: string;
   readonly clientId: ClientId;
@@ -41,9 +40,6 @@ export interface OutgoingTransfer extends Requirements, CheckedTransfer, Payment
   readonly originalTransferDate: string;
   readonly rollCount: number;
   readonly cutOffAt: Date | null;
-  readonly description: string | null;
-  readonly transferReasonId: string | null;
-  readonly transferCustomReason: string | null;
   readonly schemeAttributes: unknown;
   readonly destinationAccountId: AccountId | null;
   /** The row by which it shows the receiving account. */
@@ -89,9 +85,7 @@ export const SHOWN_OUTGOING_FIELDS = [
   'originalTransferDate',
   'rollCount',
   'cutOffAt',
-  'description',
-  'transferReasonId',
-  'transferCustomReason',
+  ...SENT_TEXTS,
   'destinationAccountId',
   'beneficiaryId',
   'beneficiaryBankAccountId',
@@ -116,9 +110,7 @@ const UNTOUCHED = {
   reservedMinor: 0n,
   rollCount: 0,
   cutOffAt: null,
-  description: null,
-  transferReasonId: null,
-  transferCustomReason: null,
+  ...sentTextsOf({}),
   schemeAttributes: null,
   destinationAccountId: null,
   destinationPartyAccountId: null,
@@ -132,6 +124,7 @@ const UNTOUCHED = {
   failureCode: null,
   failureMessage: null,
   ...NO_PROGRESS,
+  ...NO_RETURN,
   ...UNDECIDED,
   waitingFor: null,
   waitingSince: null,
@@ -178,7 +171,7 @@ type NewRecord = Omit<OutgoingTransferRecord, Untouched> &
   Partial<Pick<OutgoingTransferRecord, Untouched & keyof OutgoingTransferRecord>>;
 
 /** The shown fields of a new transfer, for an answer that is rendered before the row exists. */
-export function newOutgoingTransferRecord(record: NewRecord): OutgoingTransferRecord {
+export function newOutgoingTransferRecord<Given extends NewRecord>(record: Given): OutgoingTransferRecord & Given {
   return Object.assign({ ...TEMPLATE }, UNTOUCHED, record);
 }
 
@@ -198,15 +191,15 @@ export const UNCHANGING_OUTGOING_FIELDS = [
   'amountMinor',
   'feeMinor',
   'originalTransferDate',
-  'description',
-  'transferReasonId',
-  'transferCustomReason',
+  ...SENT_TEXTS,
   'schemeAttributes',
   'destinationAccountId',
   'destinationPartyAccountId',
   'beneficiaryId',
   'beneficiaryBankAccountId',
   'beneficiary',
+  'returnOf',
+  'returnCode',
   'method',
   'provider',
   'createdBy',
@@ -259,9 +252,7 @@ export function presentPlannedTransfer(transfer: PlannedTransfer) {
     feeCurrency: currency,
     feeAmount: amountNumber(feeMinor, currency),
     totalAmount: amountNumber(amountMinor + feeMinor, currency),
-    description: transfer.description,
-    transferReasonId: transfer.transferReasonId,
-    transferCustomReason: transfer.transferCustomReason,
+    ...sentTextsOf(transfer),
     scope: transfer.scope,
     scheme: transfer.scheme,
     ownerType: 'client' as const,

@@ -1,15 +1,19 @@
-import type { AccountId } from '../frame/ids.ts';
+import type { AccountId } from '../common/ids.ts';
 import type { IncomingTransfer } from '../incoming-transfers/incoming-transfers.ts';
 import type { ProvisionedAccountCredit } from '../incoming-transfers/provisioned-account-credits.ts';
 import type { LedgerChange, RowChange } from '../ledger/changes.ts';
 import type { LockedAccount } from '../ledger/ledger.ts';
 import type { Schemes } from '../providers/schemes.ts';
-import type { RetryRules } from './outcomes/refusals.ts';
 import type { OutgoingTransfer } from './rows.ts';
+import type { OutgoingTransferStep } from './statuses.ts';
 
 /** The configured rules for transfers that wait. */
-export interface TransferRules extends RetryRules {
+export interface TransferRules {
   readonly rollLimit: number;
+  /** How often a rejected payment is submitted again before it fails. */
+  readonly retryLimit: number;
+  /** The pause before another attempt by a scheme that never closes. */
+  readonly retryPauseSeconds: number;
   readonly schemes: Schemes;
 }
 
@@ -28,7 +32,7 @@ export interface TransferSituation {
 }
 
 /**
- * A change of one outgoing transfer, or of an incoming transfer alone, as a value: everything to write, and the conditions it
+ * A change of one outgoing transfer, or of only an incoming transfer, as a value: everything to write, and the conditions it
  * depends on. It is applied whole or not at all. Each changed row must still have the revision of `before`.
  */
 export interface TransferChange extends LedgerChange {
@@ -36,4 +40,10 @@ export interface TransferChange extends LedgerChange {
   readonly incoming: RowChange<IncomingTransfer> | null;
   /** The credit that reports money from outside, new like its incoming transfer. */
   readonly credit?: ProvisionedAccountCredit;
+}
+
+/** A change, and the next step of the transfer's workflow. */
+export interface Decided {
+  readonly change: TransferChange | null;
+  readonly step: OutgoingTransferStep;
 }

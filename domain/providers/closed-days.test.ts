@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Calendar, Calendars } from '../frame/time/calendars.ts';
-import { addDays, weekday } from '../frame/time/dates.ts';
-import { dateInZone } from '../frame/time/zones.ts';
+import type { Calendar, Calendars } from '../common/time/calendars.ts';
+import { addDays, weekday } from '../common/time/dates.ts';
+import { dateInZone } from '../common/time/zones.ts';
 import { AVAILABILITY_DAYS, type SchemeOf, Schemes } from './schemes.ts';
 
 /** How often a day was looked up: what is kept is not looked up again. */
@@ -31,7 +31,7 @@ const rules = {
   honolulu: { ...rule, zone: 'Pacific/Honolulu' },
   early: { ...rule, cutOff: '09:00' },
   both: { ...rule, calendars: ['gb', 'currency'] },
-  // It closes for one currency alone.
+  // It closes for one currency only.
   partly: { ...rule, cutOff: null, cutOffByCurrency: { GBP: '12:00' } },
 };
 type Scheme = keyof typeof rules;
@@ -87,7 +87,7 @@ describe('what is kept is never stale', () => {
     expect(schemes.unavailableDates(gbp('london'), now)).not.toContain('2026-12-25');
   });
 
-  test('after an import into the same map, of the second calendar alone', () => {
+  test('after an import into the same map, of the second calendar only', () => {
     const inEuro = { scheme: 'both', currency: 'EUR' };
     expect(schemes.unavailableDates(inEuro, now)).toContain('2027-05-06');
     current.set('eu', calendar('2027-05-07'));

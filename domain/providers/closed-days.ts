@@ -1,7 +1,7 @@
-import { type Calendar, isOpenIn } from '../frame/time/calendars.ts';
-import { addDays, type LocalDate } from '../frame/time/dates.ts';
+import { type Calendar, isOpenIn } from '../common/time/calendars.ts';
+import { addDays, type LocalDate } from '../common/time/dates.ts';
 
-interface Kept {
+interface CachedDays {
   readonly from: LocalDate;
   readonly days: number;
   readonly calendars: readonly Calendar[];
@@ -9,20 +9,20 @@ interface Kept {
 }
 
 /**
- * The closed days of a period, the last answer for each name kept. It depends on nothing but the calendars and the first
+ * The closed days of a period, with a cache of the last answer per name. It depends only on the calendars and the first
  * day: another day or another edition of a calendar, which is another object, is computed again. There are as many names
  * as combinations of calendars and zones in the configuration.
  */
 export class ClosedDays {
-  readonly #kept = new Map<string, Kept>();
+  readonly #cached = new Map<string, CachedDays>();
 
   of(name: string, calendars: readonly Calendar[], from: LocalDate, days: number): readonly LocalDate[] {
-    const kept = this.#kept.get(name);
-    if (kept?.from === from && kept.days === days && areSame(kept.calendars, calendars)) return kept.closed;
+    const cached = this.#cached.get(name);
+    if (cached?.from === from && cached.days === days && areSame(cached.calendars, calendars)) return cached.closed;
     const dates = Array.from({ length: days }, (_, index) => addDays(from, index));
     const closed = dates.filter((date) => !calendars.every((calendar) => isOpenIn(calendar, date)));
     // Every caller has the same list.
-    this.#kept.set(name, { from, days, calendars, closed: Object.freeze(closed) });
+    this.#cached.set(name, { from, days, calendars, closed: Object.freeze(closed) });
     return closed;
   }
 }

@@ -85,7 +85,7 @@ export function ownNumbersOf<Numbers extends { readonly iban: string | null; rea
   return isPooled ? { ...numbers, iban: null, accountNumber: null } : numbers;
 }
 
-/** However they are grouped and padded. */
+/** Compares numbers regardless of grouping and padding. */
 function isSame(one: string | null, other: string | null): boolean {
   const plain = (number: string) => number.replaceAll(/[ -]/g, '').replace(/^0+/, '').toUpperCase();
   return one !== null && other !== null && plain(one) === plain(other);

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadConfiguration } from '../../config/configuration.ts';
-import { addDays, weekday } from '../frame/time/dates.ts';
-import { dateInZone, instantInZone } from '../frame/time/zones.ts';
+import { addDays, weekday } from '../common/time/dates.ts';
+import { dateInZone, instantInZone } from '../common/time/zones.ts';
 
 // The default configuration against cases that other software worked out from other tables (test/fixtures/calendars).
 
@@ -46,7 +46,7 @@ const anyInstant = fc
   .map((minutes) => new Date(Date.UTC(2026, 0, 1) + minutes * 60_000));
 
 describe('for any scheme and any instant', () => {
-  test('a date answered is open and not missed, and no such day lies before it', () => {
+  test('a returned date is open and not missed, and no earlier day is', () => {
     fc.assert(
       fc.property(anyScheme, anyInstant, fc.integer({ min: -400, max: 800 }), (of, now, days) => {
         const asked = addDays(schemes.today(of, now), days);
@@ -58,7 +58,7 @@ describe('for any scheme and any instant', () => {
     );
   });
 
-  test('whoever asks later, or for a later date, is never paid earlier; a date answered stays when asked again', () => {
+  test('a later request, or one for a later date, is never paid earlier; a returned date stays when requested again', () => {
     fc.assert(
       fc.property(anyScheme, anyInstant, anyInstant, fc.nat(800), fc.nat(800), (of, one, other, near, far) => {
         const [now, later] = one < other ? [one, other] : [other, one];
@@ -71,7 +71,7 @@ describe('for any scheme and any instant', () => {
     );
   });
 
-  test('rolling at each cut-off goes on day by day without end, at most two weeks at a time', () => {
+  test('rolling at each cut-off continues day by day without end, at most two weeks at a time', () => {
     fc.assert(
       fc.property(anyScheme, anyInstant, (of, start) => {
         let { transferDate } = schemes.roll(of, schemes.today(of, start), start);

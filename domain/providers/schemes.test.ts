@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadConfiguration } from '../../config/configuration.ts';
-import { addDays } from '../frame/time/dates.ts';
+import { addDays } from '../common/time/dates.ts';
 import { AVAILABILITY_DAYS, type SchemeRule, Schemes } from './schemes.ts';
 
 const always: SchemeRule = {
@@ -121,7 +121,7 @@ describe('rolling', () => {
     // Thanksgiving and a UK holiday.
     expect(schemes.roll(usd, '2026-11-26', at('2026-11-25T09:00:00Z')).transferDate).toBe('2026-11-27');
     expect(schemes.roll(usd, '2026-08-31', at('2026-08-28T09:00:00Z')).transferDate).toBe('2026-09-01');
-    // A currency without a calendar follows London alone.
+    // A currency without a calendar follows only London.
     expect(schemes.isOpen({ scheme: 'swift', currency: 'PLN' }, '2026-11-11')).toBe(true);
   });
 

@@ -1,6 +1,6 @@
-import { type Calendar, type Calendars, isOpenIn } from '../frame/time/calendars.ts';
-import { addDays, type LocalDate } from '../frame/time/dates.ts';
-import { dateInZone, instantInZone, type LocalTime } from '../frame/time/zones.ts';
+import { type Calendar, type Calendars, isOpenIn } from '../common/time/calendars.ts';
+import { addDays, type LocalDate } from '../common/time/dates.ts';
+import { dateInZone, instantInZone, type LocalTime } from '../common/time/zones.ts';
 import { ClosedDays } from './closed-days.ts';
 
 /** The scheme of transfers between our accounts. It has no name in the interface, never closes, and uses UTC days. */
@@ -28,7 +28,7 @@ export interface SchemeRule {
   /** When a day's releases may start; null is midnight. */
   readonly opensAt: LocalTime | null;
   /**
-   * The names of the calendars that the scheme follows; `currency` stands for the calendar of the transfer's currency, if it
+   * The names of the calendars that the scheme follows; `currency` means the calendar of the transfer's currency, if it
    * has one. A payment in another currency needs banks at both ends, so a day is open only if it is open in all of them.
    */
   readonly calendars: readonly string[];
@@ -43,7 +43,7 @@ export interface SchemeOf {
   readonly currency: string;
 }
 
-/** The entry of `calendars` that stands for the calendar of the transfer's currency. */
+/** The entry of `calendars` that means the calendar of the transfer's currency. */
 export const CURRENCY_CALENDAR = 'currency';
 
 export interface Schedule {
@@ -66,7 +66,7 @@ export class Schemes {
 
   constructor(configuration: {
     readonly rules: Readonly<Record<string, SchemeRule>>;
-    /** The present ones: calendars change while the service runs. */
+    /** The current calendars, which change while the service runs. */
     readonly calendars: () => Calendars;
     readonly calendarByCurrency: Readonly<Record<string, string>>;
   }) {
@@ -167,7 +167,7 @@ export class Schemes {
     if (this.neverCloses(of)) return [];
     const names = this.#calendarNames(of);
     const calendars = names.map((name) => this.#calendar(name));
-    // By zone too: in two of them it is seldom the same day, and each would displace the other's.
+    // By zone too: two zones seldom have the same day, and each would displace the other's.
     const kept = `${names.join(' ')} ${this.zone(of)}`;
     return this.#closedDays.of(kept, calendars, this.today(of, now), AVAILABILITY_DAYS);
   }

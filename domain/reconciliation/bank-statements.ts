@@ -1,8 +1,8 @@
-import type { LocalDate } from '../frame/time/dates.ts';
+import type { LocalDate } from '../common/time/dates.ts';
 
 /**
- * A bank's statement as its file has it: every amount with its role, every control figure, every reference with its place. Reading it
- * decides nothing; the comparison does. A file is a sequence of items in the file's own order: `statement`, then for each of its entries
+ * A bank's statement as in its file: every amount with its role, every control figure, every reference with its element. Reading it
+ * decides nothing; the comparison does. A file is a sequence of items in file order: `statement`, then for each of its entries
  * `entry`, its `transaction`s and `entry-end`, then `statement-end`. So memory never holds more than one item of each kind.
  */
 export type StatementItem = StatementHeader | StatementEntry | StatementTransaction | StatementEntryEnd | StatementEnd;
@@ -28,7 +28,7 @@ export interface RoledAmount extends Money {
   readonly role: AmountRole;
 }
 
-/** `place` is the element that holds it, as in ISO 20022: `EndToEndId`, `AcctSvcrRef`, `RmtInf/Strd/CdtrRefInf/Ref` … */
+/** `place` is the ISO 20022 element with the reference: `EndToEndId`, `AcctSvcrRef`, `RmtInf/Strd/CdtrRefInf/Ref` … */
 export interface PlacedReference {
   readonly place: string;
   readonly value: string;
@@ -47,10 +47,10 @@ export interface StatedBalance extends Money {
   readonly date: LocalDate | null;
 }
 
-/** What a summary or a batch says of entries; null where it does not say. */
+/** The count and sum that a summary or a batch states for entries; null if it does not. */
 export interface StatedTotal {
   readonly count: number | null;
-  /** Text of the decimal number: a sum of entries has no currency of its own in the file. */
+  /** The decimal number as text: the file states no currency for a sum of entries. */
   readonly sum: string | null;
 }
 
@@ -63,7 +63,7 @@ export interface StatementHeader {
   readonly account: string | null;
   /** Of the account; null if the file does not say. */
   readonly currency: string | null;
-  /** What the statement covers (`FrToDt`): the day of one without entries. A time without a zone is in UTC; null if the file does not say. */
+  /** The period of the statement (`FrToDt`), which is the only date of one without entries. A time without a zone is in UTC; null if the file does not say. */
   readonly period: { readonly from: Date | null; readonly to: Date | null };
   readonly balances: readonly StatedBalance[];
   readonly summary: {
@@ -73,9 +73,9 @@ export interface StatementHeader {
   };
 }
 
-/** How an entry or a transaction says that it takes back an earlier one. */
+/** The marks of an entry or a transaction that reverses an earlier one. */
 export interface ReversalMarks {
-  /** `RvslInd`, of entries alone. */
+  /** `RvslInd`, in entries only. */
   readonly reversalIndicator: boolean | null;
   /** Has `RtrInf`. */
   readonly returnInformation: boolean;
@@ -90,16 +90,16 @@ export interface StatementEntry extends Money, ReversalMarks {
   readonly item: 'entry';
   /** From 1, in the file: no two banks number entries in the same way. */
   readonly number: number;
-  /** The statement it stands on. */
+  /** The number of its statement. */
   readonly statement: number;
   readonly direction: EntryDirection;
   /** `BOOK`, `PDNG`, `INFO` or `FUTR`. */
   readonly status: string;
-  /** In UTC; a date alone is its midnight. Null for what is not booked and has none. */
+  /** In UTC; a date without a time means its midnight. Null for an entry that is not booked and has no date. */
   readonly bookedAt: Date | null;
   readonly amounts: readonly RoledAmount[];
   readonly charges: readonly Charge[];
-  /** What the file says that the charges are together (`TtlChrgsAndTaxAmt`), of each `Chrgs` that says it. */
+  /** The stated totals of charges (`TtlChrgsAndTaxAmt`), one per `Chrgs` with a total. */
   readonly chargeTotals: readonly Money[];
   readonly references: readonly PlacedReference[];
 }
@@ -136,7 +136,7 @@ export interface StatementEntryEnd {
   readonly entry: number;
   readonly transactions: number;
   readonly batches: readonly StatedBatch[];
-  /** What the file has of the entry after its transactions: `AddtlNtryInf`. */
+  /** References that follow the transactions in the file: `AddtlNtryInf`. */
   readonly references: readonly PlacedReference[];
 }
 

@@ -1,7 +1,10 @@
-import { refusal } from '../frame/errors.ts';
+import { rejection } from '../common/errors.ts';
 import type { BreakStatus } from './reconciliation.ts';
 
-/** What a person's resolution changes in a break. */
+/** What a person has found out about a break. */
+export const NOTE_LENGTH_MAX = 500;
+
+/** The changes to a break that a person resolves. */
 export interface BreakResolution {
   readonly status: BreakStatus;
   readonly note: string;
@@ -9,16 +12,16 @@ export interface BreakResolution {
   readonly resolvedBy: string;
 }
 
-/** A person has looked into the break, and says what came of it. */
+/** Resolves a break that a person has investigated. */
 export function resolveByPerson(
   found: { readonly id: string; readonly status: BreakStatus },
   { note, actor, now }: { readonly note: string; readonly actor: string; readonly now: Date },
 ): BreakResolution {
   if (found.status === 'resolved') {
-    throw refusal(
+    throw rejection(
       'common.state.illegal_transition',
       ['reconciliationBreak', 'status', 'resolved'],
-      'The break is resolved already.',
+      'The break is already resolved.',
     );
   }
   return { status: 'resolved', note, resolvedAt: now, resolvedBy: actor };

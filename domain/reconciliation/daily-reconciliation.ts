@@ -1,20 +1,20 @@
-import { dateInUtc, type LocalDate } from '../frame/time/dates.ts';
+import { dateInUtc, type LocalDate } from '../common/time/dates.ts';
 import { minus, NOTHING, type Totals, totalsOf } from './day-balance.ts';
 import { isUndoing, matchMovements, type OneSided, type Pair } from './movement-matching.ts';
 import { BOUNDARY_MS, isCredit, MOVEMENT_KINDS, type Movement, type MovementKind, type Side } from './movements.ts';
 import { type Difference, differenceOf, type PaymentKey, type Standing } from './reconciliation.ts';
 
-/** What one side says of a payment, or a statement's figure. */
+/** One side's facts of a payment, or a figure of a statement. */
 export interface Facts {
   readonly amountMinor: bigint;
   readonly account: string | null;
   /** Null if that side does not say. */
   readonly date: LocalDate | null;
-  /** Of a figure that counts; otherwise null or absent. */
+  /** For a figure that counts entries; otherwise null or absent. */
   readonly count?: number | null;
 }
 
-/** The one-sided movement of a day that explains a difference, and none but this one. */
+/** The one-sided movement of a day that explains this difference, and no other. */
 export interface Explanation {
   readonly day: LocalDate;
   readonly side: Side;
@@ -23,35 +23,35 @@ export interface Explanation {
   readonly note: string;
 }
 
-/** Something that is not alike on both sides. */
+/** A difference between the sides. */
 export interface DailyBreak {
   readonly kind: Difference;
-  /** Null, as `movement`, for what is about no payment: an entry that cannot be read, or a figure of a statement. */
+  /** Null, like `movement`, for a break that is about no payment: an unreadable entry, or a figure of a statement. */
   readonly direction: PaymentKey['direction'] | null;
   readonly reference: string;
   readonly movement: MovementKind | null;
   readonly expected: Facts | null;
   readonly actual: Facts | null;
   readonly resourceId: string | null;
-  /** The provider's movements of the day less ours, as far as this break accounts for them. */
+  /** The part of the provider's movements of the day less ours that this break accounts for. */
   readonly effect: Totals;
-  /** Of a difference that needs nobody. */
+  /** Why the difference needs no investigation; null if it does. */
   readonly explanation: Explanation | null;
 }
 
-/** A break that is about a statement and no payment. */
-export function aboutStatement(
+/** A break that is about a statement, not a payment. */
+export function statementBreak(
   found: Pick<DailyBreak, 'kind' | 'reference' | 'expected' | 'actual' | 'effect'>,
 ): DailyBreak {
   return { ...found, direction: null, movement: null, resourceId: null, explanation: null };
 }
 
-/** What a comparison of one day finds of a payment. */
+/** The result of comparing one payment on one day. */
 export interface ClassifiedPayment {
   readonly breaks: readonly DailyBreak[];
-  /** The day's movements that only one side has: `classifyProviderOnly` and `classifyLedgerOnly` say why. */
+  /** The day's movements that only one side has, for `classifyProviderOnly` and `classifyLedgerOnly`. */
   readonly oneSided: readonly OneSided[];
-  /** The day's movements whose other side is just beyond midnight, or on a day before that nobody compared. */
+  /** The day's movements whose other side is just beyond midnight, or on an earlier day that was not compared. */
   readonly acrossMidnight: readonly Movement[];
 }
 
@@ -73,7 +73,7 @@ export function classifyPayment(movements: readonly Movement[]): ClassifiedPayme
   return { breaks, oneSided, acrossMidnight };
 }
 
-/** The statement's day shows how the sides differ; of a day that nobody compared, ours does. */
+/** The difference is shown on the statement's day or, if that was not compared, on ours. */
 function differInDay([their, our]: Pair): DailyBreak[] {
   if (their.ofDay) return [bookedOnAnotherDay(their, our), ...compare(their, our)];
   const wasCompared = our.bookedAt.getTime() - their.bookedAt.getTime() <= BOUNDARY_MS;
@@ -81,11 +81,11 @@ function differInDay([their, our]: Pair): DailyBreak[] {
   return [bookedOnAnotherDay(our, their), ...differing];
 }
 
-/** `here` is of the day, `there` is the other side's of another one. The effect has our amount: `compare` has what differs. */
+/** `here` is on the compared day, `there` the other side's movement on another day. The effect has our amount: `compare` adds the difference. */
 function bookedOnAnotherDay(here: Movement, there: Movement): DailyBreak {
   const [their, our] = here.side === 'provider' ? [here, null] : [null, here];
   const day = dateInUtc(there.bookedAt);
-  const note = `${here.side === 'provider' ? 'Our books have' : 'The statement has'} it on ${day}.`;
+  const note = `${here.side === 'provider' ? 'Our ledger has' : 'The statement has'} it on ${day}.`;
   const ours = here.side === 'provider' ? there : here;
   return {
     ...breakOf('statement-day-differs', their, our),
@@ -94,7 +94,7 @@ function bookedOnAnotherDay(here: Movement, there: Movement): DailyBreak {
   };
 }
 
-/** How two that are the same movement differ. */
+/** The differences between both sides of one movement. */
 export function compare(their: Movement, our: Movement): DailyBreak[] {
   const found: DailyBreak[] = [];
   if (their.amountMinor !== our.amountMinor) {
@@ -114,7 +114,7 @@ function repeated(again: Movement, [their, our]: Pair): DailyBreak {
   return { ...breakOf('statement-payment-doubled', both, our), effect: effectOf(again, again.amountMinor) };
 }
 
-/** What one movement that the other side lacks makes the sides differ by. */
+/** The effect of a movement that the other side does not have. */
 function effectOf({ side, movement }: Movement, amountMinor: bigint): Totals {
   const totals = totalsOf(isCredit(movement), 1n, amountMinor);
   return side === 'provider' ? totals : minus(NOTHING, totals);
@@ -141,38 +141,38 @@ function factsOf({ amountMinor, accounts, bookedAt }: Movement): Facts {
 }
 
 /**
- * What our books had on a day before, if that is on this day's statement: as missing on its own day, it no longer is. A bank's file of one
- * day does not show what is just beyond midnight.
+ * The facts of our movement of an earlier day, if this day's statement has it: then it is not missing on its own day. A bank's file of
+ * one day does not show movements just beyond midnight.
  */
-export function noLongerMissing({ kind, expected, actual, explanation }: DailyBreak): Facts | null {
+export function foundOnLaterStatement({ kind, expected, actual, explanation }: DailyBreak): Facts | null {
   if (kind === 'statement-booked-late') return expected;
   const isOurs = kind === 'statement-day-differs' && actual !== null && explanation?.side === 'ours';
   return isOurs ? explanation.facts : null;
 }
 
-/** What the statement of another day had before our books had it, if the amounts differ: that day has to say so, and may not know yet. */
-export function wasBookedOtherwise({ kind, expected, actual, explanation }: DailyBreak): Explanation | null {
+/** The movement on another day's statement that our ledger booked later with a different amount: the break on that day must be reopened. */
+export function earlierProviderBooking({ kind, expected, actual, explanation }: DailyBreak): Explanation | null {
   const isTheirs = kind === 'statement-day-differs' && actual === null && explanation?.side === 'provider';
   return isTheirs && explanation.facts.amountMinor !== expected?.amountMinor ? explanation : null;
 }
 
-/** What is known of a movement that only the provider's statement has on the day. */
+/** The context of a movement that only the provider's statement has on the day. */
 export interface ProviderOnlyContext {
-  /** Our movement of another day, which that day's statement lacks. */
+  /** Our movement of another day, which is not on that day's statement. */
   readonly ours: Movement | null;
-  /** The payment according to our ledger as it is now. */
+  /** The payment in our ledger at present. */
   readonly ourStanding: Standing | null;
-  /** What both sides have on the day, and the statement has again. */
+  /** The movement that both sides have on the day, and the statement has again. */
   readonly repeats: Pair | null;
-  /** An earlier statement had this movement already. */
+  /** An earlier statement already had this movement. */
   readonly isBookedBefore: boolean;
   /** The statement's own movement that this one undoes, or that undoes it. */
   readonly counter: Movement | null;
-  /** The provider's answer now: null if it does not know the payment, undefined if it was not asked or does not answer. */
+  /** The provider's present answer: null if it does not know the payment, undefined if it was not asked or does not answer. */
   readonly answer: Standing | null | undefined;
 }
 
-/** A movement that the statement has on the day, and our books have not. The provider's answer names its kind; it takes no break away. */
+/** Classifies a movement that only the statement has on the day. The provider's answer determines the kind, but never removes the break. */
 export function classifyProviderOnly(their: Movement, context: ProviderOnlyContext): DailyBreak[] {
   const { ours, repeats, ourStanding, isBookedBefore, counter, answer } = context;
   if (ours !== null) {
@@ -194,7 +194,7 @@ export function classifyProviderOnly(their: Movement, context: ProviderOnlyConte
   return [{ ...breakOf(kind, their, null), expected: booked }];
 }
 
-/** A movement that an earlier statement had already. */
+/** A movement that was already on an earlier statement. */
 function bookedTwice(their: Movement, { amountMinor }: Standing): DailyBreak {
   const expected = factsOf({
     ...their,
@@ -210,7 +210,7 @@ function movedNothing(here: Movement, counter: Movement): DailyBreak {
   const [undone, undoing] = isUndoing(here) ? ['It undoes', 'of'] : ['It is undone', 'on'];
   const note =
     here.side === 'provider'
-      ? `${undone} the movement ${undoing} ${day}: the provider alone moved the money to and fro.`
+      ? `${undone} the movement ${undoing} ${day}: only the provider moved the money, and moved it back.`
       : `${undone} the movement ${undoing} ${day}: the provider has neither, and moved nothing.`;
   return {
     ...breakOf('statement-moved-nothing', their, our),
@@ -218,9 +218,9 @@ function movedNothing(here: Movement, counter: Movement): DailyBreak {
   };
 }
 
-/** What is known of a movement that only our books have on the day. */
+/** The context of a movement that only our ledger has on the day. */
 export interface LedgerOnlyContext {
-  /** The movement of another day's statement, which our books lack there. */
+  /** The movement of another day's statement, which our ledger does not have on that day. */
   readonly theirs: Movement | null;
   /** Our own movement that this one undoes, or that undoes it. */
   readonly counter: Movement | null;
@@ -228,13 +228,13 @@ export interface LedgerOnlyContext {
   readonly answer: Standing | null | undefined;
 }
 
-/** A movement that our books have on the day, and the statement has not. */
+/** Classifies a movement that only our ledger has on the day. */
 export function classifyLedgerOnly(our: Movement, context: LedgerOnlyContext): DailyBreak[] {
   const { theirs, counter, ourStanding, answer } = context;
   if (theirs !== null) return [bookedOnAnotherDay(our, theirs)];
-  // The provider does not know the payment, and we have undone all of it: nothing moved on either side.
+  // The provider does not know the payment, and we have fully undone it: nothing moved on either side.
   if (answer === null && counter !== null) return [movedNothing(our, counter)];
-  // Without an answer the statement counts, which only says that the movement is not on it.
+  // Without an answer the statement counts, which shows only that the movement is not on it.
   const kind = answer === undefined ? null : differenceOf(answer, ourStanding);
   return [breakOf(kind ?? 'statement-payment-missing', null, our)];
 }

@@ -1,9 +1,9 @@
 /**
- * The arithmetic of a day: what the provider moved, less what we moved, is the sum of what its breaks say. Nothing else makes a day
+ * The arithmetic of a day: the provider's movements less ours are the sum of the effects of its breaks. Nothing else makes a day
  * balanced.
  */
 
-/** Movements in and out, counted and summed in minor units. Of a difference, any of them may be below zero. */
+/** Movements in and out, counted and summed in minor units. In a difference, any of them may be negative. */
 export interface Totals {
   readonly creditCount: bigint;
   readonly creditMinor: bigint;
@@ -46,17 +46,17 @@ export interface DaySums {
   readonly ours: Totals;
 }
 
-/** A difference in one direction that no break names. */
+/** A difference in one direction that no break explains. */
 export interface Unexplained {
   readonly direction: 'credits' | 'debits';
-  /** Ours, with what the breaks add to it. */
+  /** Our sum plus the effects of the breaks. */
   readonly expectedMinor: bigint;
   readonly actualMinor: bigint;
-  /** The provider's less what is expected. */
+  /** The provider's sum less the expected one. */
   readonly effect: Totals;
 }
 
-/** What the breaks of a settled day, explained ones too, leave unexplained: nothing, unless we have made an error. */
+/** The differences that the breaks of a day, including explained ones, leave unexplained: none, unless the comparison has an error. */
 export function unexplainedOf({ provider, ours }: DaySums, effects: Totals): Unexplained[] {
   const expected = plus(ours, effects);
   const rest = minus(provider, expected);

@@ -1,14 +1,14 @@
-import type { LocalDate } from '../frame/time/dates.ts';
+import type { LocalDate } from '../common/time/dates.ts';
 import type { Facts } from './daily-reconciliation.ts';
 import { isNothing, type Totals } from './day-balance.ts';
 import { BOUNDARY_MS, type MovementKind, windowOf } from './movements.ts';
 import type { BreakStatus } from './reconciliation.ts';
 
-/** What tells a break from the others of its payment. */
+/** The traits that distinguish a break from the others of its payment. */
 export interface BreakTraits {
   readonly kind: string;
   readonly reference: string;
-  /** Null for an entry that cannot be read, and for breaks of the release before. */
+  /** Null for an entry that cannot be read. */
   readonly movement: MovementKind | null;
   readonly expected: Facts | null;
   readonly actual: Facts | null;
@@ -24,15 +24,15 @@ export interface KnownBreak extends BreakTraits {
   readonly status: BreakStatus;
   /** Null if no daily comparison has found it yet. */
   readonly day: LocalDate | null;
-  /** Tells breaks of one payment, kind and day apart, from 1. */
+  /** Distinguishes breaks of one payment, kind and day; from 1. */
   readonly part: number;
   readonly foundAt: Date;
-  /** This comparison has found it already. */
+  /** This comparison has already found it. */
   readonly isTaken: boolean;
 }
 
-/** Where a found break is to be recorded: in the row of a known one, or in a new row. */
-export interface Place {
+/** The row in which a found break is recorded: that of a known break, or a new one. */
+export interface BreakRow {
   readonly id: string | null;
   readonly part: number;
 }
@@ -41,18 +41,17 @@ type IsSame = (found: FoundTraits, known: KnownBreak, day: LocalDate) => boolean
 
 const ALL_FACTS = ['amountMinor', 'account', 'date'] as const satisfies readonly (keyof Facts)[];
 
-/** From certain to likely: what one rule has matched, the next ones leave alone. */
+/** From certain to likely: a later rule never changes an earlier match. */
 const RULES: readonly IsSame[] = [
   (found, known, day) => known.day === day && known.movement === found.movement && agree(found, known, ALL_FACTS),
-  (found, known, day) => known.day === day && known.movement === null && agree(found, known, ALL_FACTS),
-  // The statements of two days may show one break, such as an entry that cannot be read. What changes a day's sums stays with that day.
+  // The statements of two days may show one break, such as an unreadable entry. A break that changes a day's sums stays with that day.
   (found, known) =>
     isNothing(found.effect) && known.day !== null && isOfMovement(found, known) && agree(found, known, ALL_FACTS),
-  // Its facts have changed, some or all of them.
+  // Some or all of its facts have changed.
   (found, known, day) => isOfDay(found, known, day) && agree(found, known, ['amountMinor', 'account']),
   (found, known, day) => isOfDay(found, known, day) && agree(found, known, ['amountMinor']),
   isOfDay,
-  // The frequent comparison has found it, since the day began.
+  // The frequent comparison has found it since the day began.
   (_, known, day) => known.day === null && known.foundAt.getTime() >= windowOf(day).from.getTime() - BOUNDARY_MS,
 ];
 
@@ -61,7 +60,7 @@ function isOfDay(found: BreakTraits, known: KnownBreak, day: LocalDate): boolean
 }
 
 function isOfMovement(found: BreakTraits, known: KnownBreak): boolean {
-  return known.movement === null || known.movement === found.movement;
+  return known.movement === found.movement;
 }
 
 function agree(one: BreakTraits, other: BreakTraits, facts: readonly (keyof Facts)[]): boolean {
@@ -73,10 +72,14 @@ function agree(one: BreakTraits, other: BreakTraits, facts: readonly (keyof Fact
 }
 
 /**
- * Which of the known breaks of their payments are found again on a day; in the order of `found`. Each is found at most once, and
- * everything else is new, so that no break takes another's place.
+ * Matches found breaks with the known breaks of their payments, in the order of `found`. Each known break is matched at most once, and
+ * every other found break is new, so that no break overwrites another.
  */
-export function placeBreaks(found: readonly FoundTraits[], known: readonly KnownBreak[], day: LocalDate): Place[] {
+export function matchKnownBreaks(
+  found: readonly FoundTraits[],
+  known: readonly KnownBreak[],
+  day: LocalDate,
+): BreakRow[] {
   const groups = new Map<string, { readonly found: FoundTraits[]; readonly known: KnownBreak[] }>();
   for (const one of found) {
     const group = groups.get(paymentOf(one)) ?? { found: [], known: [] };
@@ -84,17 +87,17 @@ export function placeBreaks(found: readonly FoundTraits[], known: readonly Known
     groups.set(paymentOf(one), group);
   }
   for (const one of known) groups.get(paymentOf(one))?.known.push(one);
-  const places = new Map([...groups.values()].flatMap((group) => [...placesIn(group.found, group.known, day)]));
-  return found.map((one) => places.get(one) ?? { id: null, part: 1 });
+  const rows = new Map([...groups.values()].flatMap((group) => [...rowsFor(group.found, group.known, day)]));
+  return found.map((one) => rows.get(one) ?? { id: null, part: 1 });
 }
 
-function placesIn(
+function rowsFor(
   found: readonly FoundTraits[],
   known: readonly KnownBreak[],
   day: LocalDate,
-): ReadonlyMap<FoundTraits, Place> {
+): ReadonlyMap<FoundTraits, BreakRow> {
   const matched = new Map<FoundTraits, KnownBreak>();
-  // Of two breaks with the same facts, the open one comes first: the facts do not say which of the two payments is meant.
+  // Of two breaks with the same facts, the open one comes first: the facts do not distinguish the payments.
   const left = known.filter(({ isTaken }) => !isTaken).sort(openFirst);
   for (const isSame of RULES) {
     for (const one of found) {
@@ -105,14 +108,14 @@ function placesIn(
     }
   }
   const taken = new Set(known.filter((one) => one.day === day).map(({ part }) => part));
-  const places = new Map<FoundTraits, Place>();
+  const rows = new Map<FoundTraits, BreakRow>();
   for (const one of found) {
     const match = matched.get(one);
     const part = match?.day === day ? match.part : firstFree(taken);
     taken.add(part);
-    places.set(one, { id: match?.id ?? null, part });
+    rows.set(one, { id: match?.id ?? null, part });
   }
-  return places;
+  return rows;
 }
 
 function openFirst(one: KnownBreak, other: KnownBreak): number {

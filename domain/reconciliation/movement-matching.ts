@@ -1,21 +1,21 @@
-import { dateInUtc } from '../frame/time/dates.ts';
+import { dateInUtc } from '../common/time/dates.ts';
 import { BOUNDARY_MS, type Movement, windowOf } from './movements.ts';
 
 export type Pair = readonly [their: Movement, our: Movement];
 
-/** What each side has of one payment and one kind of movement, put side by side. Each movement stands in one place. */
+/** The movements of one payment and kind, matched between the sides. Each movement is in one list. */
 export interface Matched {
-  /** Both of the compared day. */
+  /** Both are on the compared day. */
   readonly pairs: readonly Pair[];
-  /** One of the day and one just beyond its ends. */
+  /** One is on the day and one just beyond its ends. */
   readonly acrossMidnight: readonly Pair[];
-  /** What one side alone has on the day. */
+  /** Movements that only one side has on the day. */
   readonly oneSided: readonly OneSided[];
 }
 
 export interface OneSided {
   readonly movement: Movement;
-  /** Of the statement: what both sides have, and it has again. */
+  /** For a movement of the statement: the pair that it repeats. */
   readonly repeats: Pair | null;
 }
 
@@ -25,22 +25,22 @@ const areOfDay: CanPair = (their, our) => their.ofDay && our.ofDay;
 const areNeighbours: CanPair = (their, our) =>
   !their.ofDay && !our.ofDay && dateInUtc(their.bookedAt) === dateInUtc(our.bookedAt);
 
-/** Two clocks explain the date, or the statement is of a day before that nobody compared. */
+/** Clock differences explain the date, or the statement is of an earlier day that was not compared. */
 const areAcrossMidnight: CanPair = (their, our) => {
   if (their.ofDay === our.ofDay) return false;
   const apartMs = Math.abs(their.bookedAt.getTime() - our.bookedAt.getTime());
   return apartMs <= BOUNDARY_MS || isOfUncomparedDay(their, our);
 };
 
-/** Only of such a day is more staged than its end. */
+/** Of such a day the whole statement is staged; of others only its end. */
 function isOfUncomparedDay(their: Movement, our: Movement): boolean {
   if (their.ofDay || !our.ofDay) return false;
   return their.bookedAt.getTime() < windowOf(dateInUtc(our.bookedAt)).from.getTime() - BOUNDARY_MS;
 }
 
 /**
- * Those of equal amounts first, whatever their order, then each with the nearest. A payment moves as a whole once, so what the statement
- * has beside a pair repeats it; but it may come back in parts, so a further part repeats one of its own amount or is alone.
+ * Pairs equal amounts first, whatever their order, then each with the nearest. A payment moves once as a whole, so any further movement
+ * of the statement repeats it; but it may be returned in parts, so a further part repeats one of the same amount or is one-sided.
  */
 export function matchMovements(theirs: readonly Movement[], ours: readonly Movement[], isInParts: boolean): Matched {
   const theirRest = [...theirs].sort(byTime);
@@ -53,7 +53,7 @@ export function matchMovements(theirs: readonly Movement[], ours: readonly Movem
   const pairs = take(withAmount(areOfDay));
   take(withAmount(areNeighbours));
   const acrossMidnight = take(withAmount(areAcrossMidnight));
-  // Of a payment that came back in parts, those of other amounts may be explained by other days: `pairDiffering` comes after that.
+  // For a payment returned in parts, other days may explain parts of other amounts: `pairDiffering` comes after that.
   if (!isInParts) {
     pairs.push(...take(areOfDay));
     take(areNeighbours);
@@ -69,7 +69,7 @@ export function matchMovements(theirs: readonly Movement[], ours: readonly Movem
   return { pairs, acrossMidnight, oneSided };
 }
 
-/** Takes out of both what can be paired. */
+/** Removes from both lists the movements that can be paired. */
 function takePairs(theirRest: Movement[], ourRest: Movement[], canPair: CanPair): Pair[] {
   const pairs: Pair[] = [];
   const left = theirRest.filter((their) => {
@@ -84,14 +84,14 @@ function takePairs(theirRest: Movement[], ourRest: Movement[], canPair: CanPair)
   return pairs;
 }
 
-/** Of parts of payments that nothing else explains, those that may be the same with another amount. */
+/** Pairs otherwise unexplained parts of payments that may be the same with different amounts. */
 export function pairDiffering(movements: readonly Movement[]): Pair[] {
   const parts = movements.filter(({ movement }) => movement === 'payment-out-undone');
   const of = (side: Movement['side']) => parts.filter((one) => one.side === side).sort(byTime);
   return takePairs(of('provider'), of('ours'), isOfSamePayment);
 }
 
-/** The place of the one whose amount is nearest, and the first of those; below zero if there is none. */
+/** The index of the first movement with the nearest amount; negative if there is none. */
 function closestTo(their: Movement, ours: readonly Movement[], canPair: CanPair): number {
   let [closest, leastMinor] = [-1, 0n];
   for (const [at, our] of ours.entries()) {
@@ -112,10 +112,10 @@ export function byTime(one: Movement, other: Movement): number {
 }
 
 /**
- * For each movement the one of another day that stands for it on the other side. `all` is what any day has on one side alone, in order:
- * the first there stands for the first here, so that none explains two. Another part of a payment that came back in parts explains nothing.
+ * For each movement its counterpart on another day of the other side. `all` has the one-sided movements of any day, in order: the first
+ * of one side matches the first of the other, so that none explains two. A different part of a payment returned in parts explains nothing.
  */
-export function movementsElsewhere(all: readonly Movement[]): ReadonlyMap<Movement, Movement> {
+export function matchAcrossDays(all: readonly Movement[]): ReadonlyMap<Movement, Movement> {
   const found = new Map<Movement, Movement>();
   for (const alike of groupedBy(all, sameMovementKey)) {
     const theirs = alike.filter(({ side }) => side === 'provider');
@@ -130,8 +130,8 @@ export function movementsElsewhere(all: readonly Movement[]): ReadonlyMap<Moveme
 }
 
 /**
- * For each movement what undoes it, or what it undoes, on its own side: of a payment that one side alone has carried out and undone, in
- * whole, so that it moved nothing. `all` as above.
+ * For each movement the one on its own side that undoes it, or that it undoes, if only one side has executed a payment and fully undone
+ * it, so that nothing moved. `all` as above.
  */
 export function counterMovements(all: readonly Movement[]): ReadonlyMap<Movement, Movement> {
   const found = new Map<Movement, Movement>();
@@ -161,7 +161,7 @@ export function isUndoing({ movement }: Movement): boolean {
   return movement === 'payment-out-undone' || movement === 'payment-in-sent-back';
 }
 
-/** Alike for what is the same movement on either side. Of parts that came back, only those of one amount are. */
+/** Equal for the same movement on either side. Returned parts are the same only if their amounts are equal. */
 export function sameMovementKey({ direction, reference, movement, amountMinor }: Movement): string {
   return `${direction} ${movement} ${movement === 'payment-out-undone' ? amountMinor : ''} ${reference}`;
 }

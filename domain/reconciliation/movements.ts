@@ -1,4 +1,4 @@
-import { addDays, dateInUtc, type LocalDate } from '../frame/time/dates.ts';
+import { addDays, dateInUtc, type LocalDate } from '../common/time/dates.ts';
 import type { PaymentKey } from './reconciliation.ts';
 
 /**
@@ -26,18 +26,18 @@ export interface Movement extends PaymentKey {
   readonly movement: MovementKind;
   readonly amountMinor: bigint;
   readonly bookedAt: Date;
-  /** Whether that is on the compared day. The others only explain what seems to be missing at its ends. */
+  /** Whether that is on the compared day. Other movements only explain apparent gaps at its ends. */
   readonly ofDay: boolean;
-  /** Every name of the account, ours first; empty if that side does not say. */
+  /** Every identifier of the account, ours first; empty if that side does not say. */
   readonly accounts: readonly string[];
-  /** Our transfer or account; null if none of ours has this reference. */
+  /** Our transfer or account; null if none has this reference. */
   readonly resourceId: string | null;
 }
 
-/** Two clocks: what is booked this close to midnight may have another date on the other side. */
+/** Clock differences: a movement booked this close to midnight may have another date on the other side. */
 export const BOUNDARY_MS = 5 * 60_000;
 
-/** The compared day with what its ends need, in UTC. `from` is inclusive, `to` exclusive. */
+/** The compared day in UTC. `from` is inclusive, `to` exclusive. */
 export function windowOf(day: LocalDate): { readonly from: Date; readonly to: Date } {
   return { from: startOf(day), to: startOf(addDays(day, 1)) };
 }
@@ -46,15 +46,15 @@ function startOf(day: LocalDate): Date {
   return new Date(`${day}T00:00:00.000Z`);
 }
 
-/** The last day that can be compared: it has ended, and what is booked in its last moments has arrived. */
+/** The last day that can be compared: it has ended, and its last bookings have arrived. */
 export function lastComparableDay(now: Date): LocalDate {
   return addDays(dateInUtc(new Date(now.getTime() - 2 * BOUNDARY_MS)), -1);
 }
 
-/** How far back the first comparison of a position goes, and those that look again at days with open breaks. */
+/** How far back the first comparison of a position goes, and the rechecks of days with open breaks. */
 const DAYS_BACK = 7;
 
-/** The days to compare, oldest first: those after the last compared one, each once; at first the last week's. */
+/** The days to compare, oldest first: each day after the last compared one; at first those of the last week. */
 export function daysToCompare(
   last: LocalDate | null,
   firstBooked: LocalDate | null,
@@ -71,12 +71,12 @@ export function daysToCompare(
   return days;
 }
 
-/** A day with open breaks is compared again, once a day for a week, as a provider may correct its statement: the first such day. */
-export function firstDayLookedAtAgain(now: Date): LocalDate {
+/** The first day to recheck: a day with open breaks is compared again once a day for a week, as a provider may correct its statement. */
+export function oldestDayToRecheck(now: Date): LocalDate {
   return addDays(lastComparableDay(now), 1 - DAYS_BACK);
 }
 
-export function isLookedAtAgain(comparedAt: Date, now: Date): boolean {
+export function isRecheckDue(comparedAt: Date, now: Date): boolean {
   return dateInUtc(comparedAt) < dateInUtc(now);
 }
 

@@ -1,9 +1,9 @@
-import { dateInUtc, type LocalDate } from '../frame/time/dates.ts';
+import { dateInUtc, type LocalDate } from '../common/time/dates.ts';
 import { classifyLedgerOnly, classifyProviderOnly, compare, type DailyBreak } from './daily-reconciliation.ts';
 import {
   byTime,
   counterMovements,
-  movementsElsewhere,
+  matchAcrossDays,
   type OneSided,
   type Pair,
   pairDiffering,
@@ -12,19 +12,19 @@ import {
 import type { Movement } from './movements.ts';
 import type { Standing } from './reconciliation.ts';
 
-/** A movement of our ledger, whenever that was. */
+/** A movement of our ledger on any day. */
 export interface Booking extends Movement {
-  /** Its day has been compared, so the statement of that day had it, unless the day has it as one-sided. */
+  /** Its day was compared, so the statement of that day had it, unless it is recorded as one-sided. */
   readonly isCompared: boolean;
 }
 
-/** What a compared day had on one side alone. */
+/** A one-sided movement of a compared day. */
 export interface CarriedOver extends Movement {
   /** The other side had it just beyond midnight. */
   readonly isPaired: boolean;
 }
 
-/** Movements that one side alone has on a day, beside what other days have of their payments. */
+/** Movements that only one side has on a day, with the movements of their payments on other days. */
 export class OneSidedMovements {
   readonly #ofDay: readonly Movement[];
   readonly #elsewhere: ReadonlyMap<Movement, Movement>;
@@ -37,32 +37,32 @@ export class OneSidedMovements {
     day: LocalDate,
     movements: readonly OneSided[],
     carried: readonly CarriedOver[],
-    /** All that our ledger has of the payments. */
+    /** Every movement of the payments in our ledger. */
     bookings: readonly Booking[],
   ) {
-    const alone = carried.filter(({ isPaired }) => !isPaired);
+    const unpaired = carried.filter(({ isPaired }) => !isPaired);
     const elsewhere = bookings.filter(({ bookedAt }) => dateInUtc(bookedAt) !== day);
     this.#ofDay = movements.map(({ movement }) => movement);
     const notCompared = elsewhere.filter(({ isCompared }) => !isCompared);
-    // Those that have each other come first: they are for no third one.
+    // Paired movements come first: they match no third one.
     const paired = carried.filter(({ isPaired }) => isPaired).sort(byTime);
-    const all = [...paired, ...[...alone, ...this.#ofDay, ...notCompared].sort(byTime)];
-    this.#elsewhere = movementsElsewhere(all);
+    const all = [...paired, ...[...unpaired, ...this.#ofDay, ...notCompared].sort(byTime)];
+    this.#elsewhere = matchAcrossDays(all);
     this.#counters = counterMovements(all);
     const unexplained = movements.filter(({ movement, repeats }) => repeats === null && !this.#elsewhere.has(movement));
     for (const pair of pairDiffering(unexplained.map(({ movement }) => movement))) {
       for (const movement of pair) this.#differing.set(movement, pair);
     }
     for (const one of elsewhere) if (one.isCompared) this.#count(one, 1);
-    for (const one of alone) if (one.side === 'ours') this.#count(one, -1);
+    for (const one of unpaired) if (one.side === 'ours') this.#count(one, -1);
   }
 
-  /** For the days whose other side has them. */
+  /** Movements to compare with the other side of other days. */
   get toCarryOver(): readonly Movement[] {
     return this.#ofDay.filter((movement) => !this.#differing.has(movement));
   }
 
-  /** The provider's answer may name the break's kind. */
+  /** Whether the provider's answer may determine the break's kind. */
   needsAnswer({ movement, repeats }: OneSided, ourStanding: Standing | null): boolean {
     const isKnown = movement.side === 'ours' || ourStanding !== null;
     return isKnown && repeats === null && !this.#differing.has(movement) && !this.#elsewhere.has(movement);
@@ -70,7 +70,7 @@ export class OneSidedMovements {
 
   classify(oneSided: OneSided, ourStanding: Standing | null, answer: Standing | null | undefined): DailyBreak[] {
     const { movement, repeats } = oneSided;
-    // Named once, with the statement's.
+    // Reported once, with the statement's movement.
     const differing = this.#differing.get(movement);
     if (differing !== undefined) return movement.side === 'ours' ? [] : compare(...differing);
     const elsewhere = this.#elsewhere.get(movement) ?? null;
@@ -78,7 +78,7 @@ export class OneSidedMovements {
     if (movement.side === 'ours') {
       return classifyLedgerOnly(movement, { theirs: elsewhere, counter, ourStanding, answer });
     }
-    // Our books had this movement on a compared day that does not lack it: its statement had it already.
+    // Our ledger had this movement on a compared day without a break: the statement of that day already had it.
     const isBookedBefore = (this.#bookedBefore.get(sameMovementKey(movement)) ?? 0) > 0;
     return classifyProviderOnly(movement, { ours: elsewhere, repeats, counter, ourStanding, answer, isBookedBefore });
   }

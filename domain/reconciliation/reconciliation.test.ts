@@ -16,7 +16,7 @@ const CASES: readonly [string, Standing | null, Standing | null, Difference | nu
   ['both undid the payment', undone, undone, null],
   ['both undid a part of it', partly, partly, null],
   ['the provider undid a payment that we never had', undone, null, null],
-  ['the provider never heard of one that moved nothing', null, undone, null],
+  ['the provider does not know one that moved nothing', null, undone, null],
   ['the provider paid what we do not know', paid, null, 'statement-unknown-payment'],
   ['the provider paid what we have not booked', paid, pending, 'statement-not-booked'],
   ['the provider paid what we have undone', paid, undone, 'statement-not-booked'],

@@ -7,7 +7,7 @@ export interface PaymentKey {
   readonly reference: string;
 }
 
-/** A payment according to one side's books. */
+/** The state of a payment on one side. */
 export interface Standing {
   /** In minor units; null if that side does not say. */
   readonly amountMinor: bigint | null;
@@ -19,7 +19,7 @@ export interface Standing {
   readonly undoneTimes?: number;
 }
 
-/** How a provider's books and ours differ on a payment. */
+/** How the provider and our ledger differ on a payment. */
 export const PAYMENT_DIFFERENCES = [
   'statement-unknown-payment',
   'statement-not-booked',
@@ -36,13 +36,13 @@ export const DAILY_DIFFERENCES = [
   'statement-booked-late',
 ] as const;
 
-/** Differences that something else explains: recorded, so that the day's sums agree, and born resolved. */
+/** Explained differences: recorded as resolved, so that the day's sums agree. */
 export const EXPLAINED_DIFFERENCES = ['statement-day-differs', 'statement-moved-nothing'] as const;
 export type ExplainedDifference = (typeof EXPLAINED_DIFFERENCES)[number];
 
 export type DailyDifference = PaymentDifference | (typeof DAILY_DIFFERENCES)[number] | ExplainedDifference;
 
-/** Where a statement contradicts itself: one of its figures, and what that is about. */
+/** Contradictions within a statement, between a figure and its parts. */
 export const FIGURE_DIFFERENCES = [
   'statement-entry-differs',
   'statement-charges',
@@ -52,7 +52,7 @@ export const FIGURE_DIFFERENCES = [
 ] as const;
 export type FigureDifference = (typeof FIGURE_DIFFERENCES)[number];
 
-/** How a provider's books and ours contradict each other; the kind of a reconciliation break. */
+/** How a provider and our ledger contradict each other; the kind of a reconciliation break. */
 export type Difference =
   | DailyDifference
   | FigureDifference
@@ -60,7 +60,7 @@ export type Difference =
   | 'statement-entry-unreadable'
   | 'statement-sums-differ';
 
-/** Every kind of break: those of statements, and those that callbacks and look-ups reveal. */
+/** Every kind of break: from statements, callbacks and look-ups. */
 export const BREAK_KINDS = [
   ...PAYMENT_DIFFERENCES,
   ...DAILY_DIFFERENCES,
@@ -93,7 +93,7 @@ export function differenceOf(provider: Standing | null, ours: Standing | null): 
 }
 
 /**
- * Whether the statement of a period contradicts our books. Of a payment that came back in several parts it may lack those of other
+ * Whether the statement of a period contradicts our ledger. For a payment returned in parts it may lack the parts of other
  * periods, but never has more than we have.
  */
 export function statementDiffers(period: Standing | null, ours: Standing | null): boolean {
@@ -104,7 +104,7 @@ export function statementDiffers(period: Standing | null, ours: Standing | null)
   return amountsDiffer(period, { ...ours, undoneMinor: undone });
 }
 
-/** Whether the sides disagree about the amount, or the amount undone. Unknown amounts never disagree. */
+/** Whether the sides differ in the amount, or the amount undone. Unknown amounts never differ. */
 export function amountsDiffer(one: Standing | null, other: Standing | null): boolean {
   return (
     isOther(one?.amountMinor ?? null, other?.amountMinor ?? null) ||

@@ -1,4 +1,4 @@
-/** Companies that ask account holders for consents, through open banking (specification 2.12). */
+/** Companies that request consents from account holders, through open banking (specification 2.12). */
 export const THIRD_PARTY_PROVIDER_STATUSES = ['active', 'inactive'] as const;
 export type ThirdPartyProviderStatus = (typeof THIRD_PARTY_PROVIDER_STATUSES)[number];
 
@@ -16,7 +16,7 @@ export interface ThirdPartyJwks {
   readonly keys: readonly ThirdPartyKey[];
 }
 
-/** What a registration says, all of it shown again. */
+/** A registration; all of its fields are shown again. */
 export interface ThirdPartyRegistration {
   readonly name: string;
   readonly website: string;
@@ -29,24 +29,24 @@ export interface ThirdPartyRegistration {
   readonly dpopBoundAccessTokens: boolean;
 }
 
-/** How long a token that a third party signs lives at most: `exp` after `iat`. */
+/** The longest lifetime of a token that a third party signs: `exp` after `iat`. */
 export const ASSERTION_LIFETIME_MAX_SECONDS = 300;
 
 /**
- * How long its use stays recorded after it has expired. The process that deletes the record and those that check tokens have clocks of
- * their own, and an `exp` with a fraction is good until the second is over: without this, a token could be used twice.
+ * How long the use of a token stays recorded after its expiry. The process that deletes the record and those that check tokens have
+ * separate clocks, and an `exp` with a fraction is valid until the second is over: without the delay a token could be used twice.
  */
 export const ASSERTION_KEPT_MS = 5 * 60_000;
 
 export const WEB_ADDRESS_LENGTH_MAX = 2_048;
 
-/** Printable ASCII without what URL parsers read in several ways. */
+/** Printable ASCII without characters that URL parsers interpret differently. */
 const PLAIN = /^https?:\/\/[^\s"<>\\^`{|}@*#/?]+([/?][^\s"<>\\^`{|}*#]*)?$/i;
 const ASCII = /^[\x21-\x7e]+$/;
 
 /**
- * Why a redirect address is refused, or null. Requests must repeat it character by character, so it is stored as it is sent.
- * Codes travel by it: it is https, or loopback where the configuration allows that.
+ * Why a redirect address is rejected, or null. Requests must repeat it character by character, so it is stored as sent.
+ * Because it carries codes, it must be https, or loopback if the configuration allows that.
  */
 export function redirectUriProblem(
   text: string,
@@ -55,10 +55,10 @@ export function redirectUriProblem(
   if (text.length > WEB_ADDRESS_LENGTH_MAX) return `must have at most ${WEB_ADDRESS_LENGTH_MAX} characters`;
   if (text.includes('#')) return 'must not have a fragment';
   if (text.includes('*')) return 'must not have a wildcard';
-  if (/^[a-z]+:\/\/[^/?]*@/i.test(text)) return 'must not hold credentials';
+  if (/^[a-z]+:\/\/[^/?]*@/i.test(text)) return 'must not contain credentials';
   if (!ASCII.test(text) || !PLAIN.test(text) || !URL.canParse(text)) return 'must be an https address';
   const url = new URL(text);
-  if (url.username !== '' || url.password !== '') return 'must not hold credentials';
+  if (url.username !== '' || url.password !== '') return 'must not contain credentials';
   if (url.protocol === 'https:') return null;
   return allowLoopback && isLoopback(url.hostname) ? null : 'must be an https address';
 }

@@ -2,28 +2,28 @@ import ipaddr from 'ipaddr.js';
 
 /** Failures count for this long (decisions, Passwords). Addresses without a user have the same limits. */
 export const FAILURES_WINDOW_MS = 15 * 60_000;
-/** Of one address from one source, from one known device, or from a caller that names no source. */
+/** Failures for one address from one source, from one known device, or from a caller that names no source. */
 export const FAILURES_MAX = 10;
-/** From one source over all addresses: an office behind one address mistypes less; who tries one password on many meets it soon. */
+/** Failures from one source for all addresses: more than the typing errors of an office behind one IP address, but soon reached by an attacker who tries one password on many addresses. */
 export const FAILURES_OF_SOURCE_MAX = 50;
-/** Of one address over all sources. Known devices have only their own limit, so that strangers do not shut the owner out. */
+/** Failures for one address from all sources. Known devices have only their own limit, so that attackers cannot lock the owner out. */
 export const FAILURES_OF_ADDRESS_MAX = 100;
 
 /** How long a device stays known after its last sign-in. */
 export const KNOWN_DEVICE_LIFETIME_MS = 90 * 24 * 60 * 60_000;
-/** The devices of a user; the one that signed in least lately goes first. */
+/** The known devices of a user; the least recently used is forgotten first. */
 export const KNOWN_DEVICES_MAX = 20;
 
-/** What is limited, by a name that is unique among all, and how many failures it may have. */
-export interface Limited {
+/** A limit, by its unique name, and the number of failures that it allows. */
+export interface FailureLimit {
   readonly name: string;
-  /** Whether it is for one address, whose owner's new password forgets its failures. */
+  /** Whether the limit is for one address: a new password of its owner clears its failures. */
   readonly isOfAddress: boolean;
   readonly failuresMax: number;
 }
 
-/** Whom an attempt counts against. `address` is the key of an e-mail address, `source` an IP address, `device` the name of a known one. */
-export function limitsOf(address: string, source: string | null, device: string | null): readonly Limited[] {
+/** The limits that an attempt counts against. `address` is the key of an e-mail address, `source` an IP address, `device` the name of a known device. */
+export function limitsOf(address: string, source: string | null, device: string | null): readonly FailureLimit[] {
   if (device !== null) return [ofAddress(`${address} device ${device}`, FAILURES_MAX)];
   if (source === null) return [ofAddress(address, FAILURES_MAX)];
   const network = networkOf(source);
@@ -34,7 +34,7 @@ export function limitsOf(address: string, source: string | null, device: string 
   ];
 }
 
-function ofAddress(name: string, failuresMax: number): Limited {
+function ofAddress(name: string, failuresMax: number): FailureLimit {
   return { name, isOfAddress: true, failuresMax };
 }
 
@@ -42,7 +42,7 @@ export function isIpAddress(text: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
 }
 
-/** One subscriber: an IPv4 address, or the first 64 bits of an IPv6 address, in which a subscriber chooses the rest freely. */
+/** One internet subscriber: an IPv4 address, or the first 64 bits of an IPv6 address, of which subscribers choose the rest freely. */
 function networkOf(source: string): string {
   const address = ipaddr.process(source);
   if (address.kind() === 'ipv4') return address.toString();
@@ -55,7 +55,7 @@ export type AuthenticationAttempt =
 
 /**
  * Counts an attempt as failed before its password is checked, so that many at once cannot exceed the limit; a correct
- * password takes its own attempt back.
+ * password removes its own attempt.
  */
 export function decideAuthenticationAttempt(
   failedAt: readonly Date[],
@@ -77,7 +77,7 @@ export function withoutAttempt(failedAt: readonly Date[], attemptedAt: Date): re
   return failedAt.filter((_, index) => index !== at);
 }
 
-/** From when on none of the failures counts. They are in order. */
+/** When the last of the failures, which are in order, stops counting. */
 export function forgetAt(failedAt: readonly Date[]): Date {
   return new Date((failedAt.at(-1)?.getTime() ?? 0) + FAILURES_WINDOW_MS);
 }

@@ -2,7 +2,7 @@
 export const USER_CLIENT_RELATION_STATUSES = ['allowed', 'revoked'] as const;
 export type UserClientRelationStatus = (typeof USER_CLIENT_RELATION_STATUSES)[number];
 
-export const USER_CLIENT_RELATION_MOVES: Readonly<
+export const USER_CLIENT_RELATION_TRANSITIONS: Readonly<
   Record<UserClientRelationStatus, readonly UserClientRelationStatus[]>
 > = {
   allowed: ['revoked'],

@@ -5,20 +5,19 @@ export const USER_INVITATION_STATUSES = ['pending', 'accepted', 'rejected', 'can
 export type UserInvitationStatus = (typeof USER_INVITATION_STATUSES)[number];
 
 /** Only the invited person, through the link, accepts or rejects; callers cancel. An expired invitation becomes cancelled. */
-export const USER_INVITATION_MOVES: Readonly<Record<UserInvitationStatus, readonly UserInvitationStatus[]>> = {
+export const USER_INVITATION_TRANSITIONS: Readonly<Record<UserInvitationStatus, readonly UserInvitationStatus[]>> = {
   pending: ['accepted', 'rejected', 'cancelled'],
   accepted: [],
   rejected: [],
   cancelled: [],
 };
 
-/** A sign-up has more statuses than its invitations, so that its link can say why it is over. */
+/** A sign-up has more statuses than its invitations, so that its link can explain why it has ended. */
 export const USER_SIGN_UP_STATUSES = ['pending', 'accepted', 'rejected', 'cancelled', 'expired'] as const;
 export type UserSignUpStatus = (typeof USER_SIGN_UP_STATUSES)[number];
 
-/** What a link asks a person for: to answer invitations, or to choose a new password. */
+/** The purpose of a link: to answer invitations, or to choose a new password. */
 export const USER_SIGN_UP_KINDS = ['invitation', 'password-reset'] as const;
-export type UserSignUpKind = (typeof USER_SIGN_UP_KINDS)[number];
 
 /** How long the link to a new password works. */
 export const PASSWORD_RESET_LIFETIME_MS = 3_600_000;
@@ -55,7 +54,7 @@ export function decideSignUp(signUp: UserSignUp, now: Date): SignUpStep | { read
   return { do: 'wait', for: 'answer', until: signUp.expiresAt.toISOString() };
 }
 
-/** Whether the time is up, even if the workflow has not recorded it yet. */
+/** Whether the sign-up has expired, even if the workflow has not recorded it yet. */
 export function isExpired(signUp: Pick<UserSignUp, 'status' | 'expiresAt'>, now: Date): boolean {
   return signUp.status === 'expired' || (signUp.status === 'pending' && signUp.expiresAt.getTime() <= now.getTime());
 }

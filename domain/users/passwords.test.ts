@@ -19,7 +19,7 @@ describe('a password', () => {
     ['a common word with digits and a sign', 'Password2026!', 'common'],
     ['a common word in disguise', 'p4$$w0rd!2026', 'common'],
     ['a common word twice', 'dragon-dragon1', 'common'],
-    ['digits alone', '198503211985', 'common'],
+    ['only digits', '198503211985', 'common'],
     ['a row of the keyboard', 'asdfghjklzxc', 'common'],
     ['the alphabet backwards', 'zyxwvutsrqpo', 'common'],
     ['one character', 'aaaaaaaaaaaaaaaa', 'common'],
@@ -27,7 +27,7 @@ describe('a password', () => {
     ['a German classic', 'Passwort!!2026', 'common'],
     ['the own name and a year', 'Lovelace1815', 'personal'],
     ['the own address', 'ada.lovelace@example.com', 'personal'],
-  ])('is refused for %s', (_, password, problem) => {
+  ])('is rejected for %s', (_, password, problem) => {
     expect(checkPassword(password, PERSON)).toBe(problem);
   });
 

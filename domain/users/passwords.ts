@@ -1,7 +1,7 @@
 import { COMMON_PASSWORDS, COMMON_WORDS } from './common-passwords.ts';
 
 /**
- * Passwords are rated by length and by how early a guesser would try them, not by character classes. Lengths count characters
+ * Passwords are rated by length and by how early an attacker would guess them, not by character classes. Lengths count characters
  * in the prepared form, which is also the form that is hashed.
  */
 export const PASSWORD_LENGTH_MIN = 12;
@@ -16,19 +16,19 @@ export const PASSWORD_UNITS_MAX = 4 * PASSWORD_LENGTH_MAX;
 export type PasswordProblem = 'too-short' | 'too-long' | 'character' | 'common' | 'personal';
 
 /**
- * What RFC 8264 calls the free-form class: letters, marks, numbers, punctuation, signs and spaces; nothing that is invisible,
- * controls, or means nothing yet.
+ * RFC 8264's free-form class: letters, marks, numbers, punctuation, symbols and spaces; no invisible, control or unassigned
+ * characters.
  */
 const CHARACTERS = /^[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}]*$/u;
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
-/** Conjoining jamo, which compose to syllables in one way and stay apart in another. */
+/** Conjoining jamo, which compose to syllables on some systems and stay separate on others. */
 const OLD_HANGUL = /[\u1100-\u11FF\uA960-\uA97C\uD7B0-\uD7FB]/u;
 /** U+200C and U+200D within a word, where Persian and Indic scripts need them. */
 const JOINER_IN_WORD = /(?<=[\p{L}\p{M}])[\u200C\u200D](?=[\p{L}\p{M}])/gu;
 
 /**
- * The password that a text stands for, whichever way a keyboard composes it, by RFC 8265's OpaqueString: every space is U+0020,
- * and the text is in NFC. Every door takes passwords through this alone; a text that is none cannot be anybody's.
+ * Normalizes a password by RFC 8265's OpaqueString, whichever way a keyboard composes it: every space is U+0020, and the text is in
+ * NFC. Every entry point accepts passwords only through this function; rejected text cannot be a user's password.
  */
 export function preparePassword(text: string): { readonly password: string } | { readonly problem: PasswordProblem } {
   if (text.length > PASSWORD_UNITS_MAX) return { problem: 'too-long' };
@@ -72,7 +72,7 @@ function isCommon(lower: string): boolean {
   if (SEQUENCES.some((sequence) => isWithin(lower, sequence) || isWithin([...lower].reverse().join(''), sequence))) {
     return true;
   }
-  // `Password1234!` is a common word among digits and signs; `p4ssw0rd…` is the same in disguise.
+  // `Password1234!` is a common word with digits and symbols; `p4ssw0rd…` is the same in disguise.
   return [lower, undisguised(lower), undisguised(trimmed(lower))].some((text) => {
     const letters = text.replace(/[^\p{L}]+/gu, '');
     return letters === '' || isRepeatOfWord(letters);
@@ -87,7 +87,7 @@ function isWithin(text: string, sequence: string): boolean {
   return `${sequence}${sequence}`.includes(text);
 }
 
-/** Without leading and trailing digits and signs, which are literal there. */
+/** Removes leading and trailing digits and symbols, which are literal there. */
 function trimmed(text: string): string {
   return text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
 }
@@ -100,7 +100,7 @@ function isRepeatOfWord(letters: string): boolean {
   return false;
 }
 
-/** Whether it is one of the person's names or addresses with a few characters added. */
+/** Whether the password is one of the person's names or addresses with a few characters added. */
 function isLittleMoreThan(lower: string, word: string): boolean {
   const WORD_LENGTH_MIN = 4;
   const ADDED_LENGTH_MAX = 8;

@@ -1,10 +1,10 @@
-import type { Address } from '../frame/parties/addresses.ts';
+import type { Address } from '../common/parties/addresses.ts';
 
 /** External human users (specification 2.3), who may act for clients. */
 export const USER_STATUSES = ['active', 'inactive'] as const;
 export type UserStatus = (typeof USER_STATUSES)[number];
 
-export const USER_MOVES: Readonly<Record<UserStatus, readonly UserStatus[]>> = {
+export const USER_TRANSITIONS: Readonly<Record<UserStatus, readonly UserStatus[]>> = {
   active: ['inactive'],
   inactive: ['active'],
 };

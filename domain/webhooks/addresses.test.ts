@@ -62,7 +62,7 @@ const NOT_PUBLIC = [
 ];
 
 describe('an address', () => {
-  test.each(NOT_PUBLIC)('%s is refused', (address) => {
+  test.each(NOT_PUBLIC)('%s is rejected', (address) => {
     expect(isAllowedAddress(address, STRICT)).toBe(false);
   });
 
@@ -124,12 +124,12 @@ describe('a url', () => {
     ['javascript:alert(1)', 'must be an https address'],
     ['receiver.example.org', 'is not a url'],
     ['', 'is not a url'],
-    ['https://user:secret@receiver.example.org/', 'must not hold credentials'],
-    ['https://user@receiver.example.org/', 'must not hold credentials'],
+    ['https://user:secret@receiver.example.org/', 'must not contain credentials'],
+    ['https://user@receiver.example.org/', 'must not contain credentials'],
     ['https://receiver.example.org/#part', 'must not have a fragment'],
-    ['https://receiver.example.org:22/', 'has a port that webhooks are not sent to'],
-    ['https://receiver.example.org:25/', 'has a port that webhooks are not sent to'],
-    ['https://receiver.example.org:6379/', 'has a port that webhooks are not sent to'],
+    ['https://receiver.example.org:22/', 'has a port to which webhooks are not sent'],
+    ['https://receiver.example.org:25/', 'has a port to which webhooks are not sent'],
+    ['https://receiver.example.org:6379/', 'has a port to which webhooks are not sent'],
     ['https://accounts.example.com/webhook-subscriptions', 'is the address of this service'],
     ['https://ACCOUNTS.example.com./', 'is the address of this service'],
     [`https://receiver.example.org/${'a'.repeat(2048)}`, 'is longer than 2048 characters'],
@@ -156,7 +156,7 @@ describe('a url', () => {
     ]) {
       expect(webhookUrlProblem(url, EMBEDDED), url).toBe('is the address of this service');
     }
-    expect(webhookUrlProblem('http://127.0.0.1:22/', EMBEDDED)).toBe('has a port that webhooks are not sent to');
+    expect(webhookUrlProblem('http://127.0.0.1:22/', EMBEDDED)).toBe('has a port to which webhooks are not sent');
     expect(webhookUrlProblem('http://10.0.0.1/', EMBEDDED)).toBe('is not a public address');
   });
 });

@@ -13,10 +13,10 @@ export interface WebhookAddressPolicy {
 export type AddressProblem =
   | 'is not a url'
   | 'must be an https address'
-  | 'must not hold credentials'
+  | 'must not contain credentials'
   | 'must not have a fragment'
   | 'is longer than 2048 characters'
-  | 'has a port that webhooks are not sent to'
+  | 'has a port to which webhooks are not sent'
   | 'is the address of this service'
   | 'is not a public address';
 
@@ -33,7 +33,7 @@ export function webhookUrlProblem(text: string, policy: WebhookAddressPolicy): A
   const url = new URL(text);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && policy.allowPlainHttp))
     return 'must be an https address';
-  if (url.username !== '' || url.password !== '') return 'must not hold credentials';
+  if (url.username !== '' || url.password !== '') return 'must not contain credentials';
   if (url.hash !== '') return 'must not have a fragment';
   const host = hostOf(url);
   if (host === '') return 'is not a url';
@@ -42,7 +42,7 @@ export function webhookUrlProblem(text: string, policy: WebhookAddressPolicy): A
   const loopback = isLoopbackName(host) || isLoopbackAddress(host);
   if (loopback && !policy.allowLoopback) return 'is not a public address';
   const portAllowed = PORTS[url.protocol]?.includes(port) || (loopback && port >= UNPRIVILEGED_PORT_MIN);
-  if (portAllowed !== true) return 'has a port that webhooks are not sent to';
+  if (portAllowed !== true) return 'has a port to which webhooks are not sent';
   if (isAddress(host) && !isAllowedAddress(host, policy)) return 'is not a public address';
   return null;
 }

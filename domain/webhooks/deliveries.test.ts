@@ -74,7 +74,7 @@ describe('a receiver', () => {
     expect(receiverHealth(answered(code))).toBe('unwell');
   });
 
-  test('is unwell when it gives no whole answer, well when it accepts, and neither when it refuses an event', () => {
+  test('is unwell when it gives no whole answer, well when it accepts, and neither when it rejects an event', () => {
     expect(receiverHealth(NO_ANSWER)).toBe('unwell');
     expect(receiverHealth(answered(200, { error: 'answer_too_large' }))).toBe('unwell');
     expect(receiverHealth(answered(204))).toBe('well');

@@ -18,7 +18,7 @@ const RETRY_AFTER_MAX_MS = 86_400_000;
 export type AttemptError =
   | 'timeout'
   | 'connect_timeout'
-  | 'address_refused'
+  | 'address_rejected'
   | 'name_not_found'
   | 'dns_failed'
   | 'connection_refused'
@@ -50,7 +50,7 @@ export type AttemptVerdict =
   | { readonly result: 'succeeded' }
   | { readonly result: 'retry'; readonly delayMs: number }
   | { readonly result: 'exhausted' }
-  /** 410: the receiver is gone for good, and its subscription is disabled. */
+  /** 410: the receiver is permanently gone, and its subscription is disabled. */
   | { readonly result: 'gone' };
 
 const THROTTLING_CODES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
@@ -83,8 +83,8 @@ export function decideAfterAttempt(
 }
 
 /**
- * What an attempt shows about its receiver, whatever the delivery's fate. `unwell`: no answer, or overloaded, so it gets
- * fewer attempts at once. A rejected event shows nothing.
+ * What an attempt shows about its receiver, whatever the result of the delivery. `unwell`: no answer, or overloaded, so it gets
+ * fewer concurrent attempts. A rejected event shows nothing.
  */
 export function receiverHealth({ responseCode, error }: AttemptOutcome): 'well' | 'unknown' | 'unwell' {
   if (error !== null && error !== 'event_unreadable') return 'unwell';

@@ -7,8 +7,8 @@ import {
   UNKNOWN_ERROR_EXPLANATION,
 } from './explanations.ts';
 
-function sentences({ happened, remedy }: Explanation): string {
-  return `${happened} ${remedy}`;
+function sentences({ happened, action }: Explanation): string {
+  return `${happened} ${action}`;
 }
 
 describe('an explanation', () => {
@@ -18,7 +18,7 @@ describe('an explanation', () => {
     for (const responseCode of [199, 300, 999]) expect(explainAttempt({ responseCode, error: null })).not.toBeNull();
   });
 
-  test('of a refusing status stays that of the status when its answer was not read whole', () => {
+  test('of a rejecting status stays that of the status when its answer was not read whole', () => {
     const explained = explainAttempt({ responseCode: 404, error: 'answer_too_large' });
     expect(explained).toBe(sentences(STATUS_EXPLANATIONS['404']));
   });

@@ -37,10 +37,10 @@ export const SPECIFIED_EVENT_TYPES = {
   clients: ['created', 'connection-created'],
 } as const;
 
-/** Events beyond the specification, for subscriptions that name the type, or a module that the specification lacks. */
+/** Events beyond the specification, for subscriptions that name the type, or a module that is not in the specification. */
 export const FURTHER_EVENT_TYPES = {
   'incoming-transfers': ['incoming-transfer-on-hold'],
-  'outgoing-transfers': ['outgoing-transfer-recall-refused'],
+  'outgoing-transfers': ['outgoing-transfer-recall-rejected'],
   clients: ['status-changed'],
   'open-banking-consents': CONSENT_EVENT_TYPES,
   users: USER_EVENT_TYPES,

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { PROVIDER_ACCOUNT_STATUSES } from '../../domain/accounts/connections.ts';
-import { amountNumber } from '../../domain/frame/money.ts';
+import { amountNumber } from '../../domain/common/money.ts';
 import { type Bank, callbackOf, type TimedAction, timerAfter } from './bank.ts';
 import {
   type Account,
@@ -10,7 +10,7 @@ import {
   type Client,
   changeKey,
   type Identifiers,
-  type Refusal,
+  type Rejection,
 } from './books.ts';
 import { existingAccounts } from './existing-clients/existing-accounts.ts';
 import { isClientReference } from './existing-clients/existing-clients.ts';
@@ -48,8 +48,8 @@ export const MOVE_REQUEST = v.strictObject(
   'is not a field of this lever',
 );
 
-/** Final refusals by category, chosen by the prefix of a client's name, an account's alias or a source id. */
-export function refusalOf(label: string, prefix: string): Refusal | null {
+/** Final rejections by category, chosen by the prefix of a client's name, an account's alias or a source id. */
+export function rejectionOf(label: string, prefix: string): Rejection | null {
   if (label.startsWith(`${prefix}-functional`)) {
     return {
       category: 'functional',
@@ -75,14 +75,14 @@ export function refusalOf(label: string, prefix: string): Refusal | null {
 export async function connectClient(
   bank: Bank,
   request: v.InferOutput<typeof CLIENT_REQUEST>,
-): Promise<Client | Refusal> {
+): Promise<Client | Rejection> {
   const earlier = bank.books.clients.get(request.ourReference);
   if (earlier !== undefined) {
     await bank.settled();
     return earlier;
   }
-  const refusal = refusalOf(request.fullName, 'fail');
-  if (refusal !== null) return refusal;
+  const rejection = rejectionOf(request.fullName, 'fail');
+  if (rejection !== null) return rejection;
   const { ourReference, fullName, identityType } = request;
   const client: Client = { ourReference, fullName, identityType, reference: `SBC-${randomUUID()}` };
   await bank.commit({ put: { clients: [client] } });
@@ -101,7 +101,7 @@ export async function openAccount(bank: Bank, request: v.InferOutput<typeof ACCO
     return earlier;
   }
   if (!isClientReference(bank, request.clientReference))
-    throw invalid('clientReference', 'is not that of a client of this bank');
+    throw invalid('clientReference', 'does not belong to a client of this bank');
   const account: Account = {
     ...request,
     reference: `SBA-${randomUUID()}`,
@@ -118,13 +118,13 @@ export async function openAccount(bank: Bank, request: v.InferOutput<typeof ACCO
 const finishOpening: TimedAction = (bank, key) => {
   const account = bank.books.accounts.get(key);
   if (account === undefined || account.status !== 'opening') return null;
-  const error = refusalOf(account.alias, 'fail');
+  const error = rejectionOf(account.alias, 'fail');
   if (error !== null) {
     const data = { ourReference: account.ourReference, error };
     return {
       put: {
-        accounts: [{ ...account, status: 'refused', error }],
-        callbacks: [callbackOf(bank, { type: 'account-opening-refused', line: account.ourReference, data })],
+        accounts: [{ ...account, status: 'rejected', error }],
+        callbacks: [callbackOf(bank, { type: 'account-opening-rejected', line: account.ourReference, data })],
       },
     };
   }
@@ -159,7 +159,7 @@ export async function changeAccount(
     await bank.settled();
     return earlier;
   }
-  if (kind === 'alias' && alias === null) throw invalid('alias', 'is needed to change it');
+  if (kind === 'alias' && alias === null) throw invalid('alias', 'is required to change it');
   if (account.status !== 'open') {
     throw new BankError(409, 'illegal-state', `An account that is ${account.status} cannot be changed.`);
   }
@@ -176,7 +176,7 @@ export async function changeAccount(
   return accepted;
 }
 
-/** The bank moves an account of its own accord and calls back each time. What it closed stays closed. */
+/** The bank changes an account's status on its own and calls back each time. A closed account stays closed. */
 export async function moveAccount(
   bank: Bank,
   ourReference: string,
@@ -185,7 +185,7 @@ export async function moveAccount(
   const account = bank.books.accounts.get(ourReference);
   if (account === undefined) throw new BankError(404, 'not-found', 'No account has this reference.');
   if (account.status !== 'open') {
-    throw new BankError(409, 'illegal-state', `An account that is ${account.status} cannot be moved.`);
+    throw new BankError(409, 'illegal-state', `An account that is ${account.status} cannot change its status.`);
   }
   const number = (account.moves ?? 0) + 1;
   const moved: Account = { ...account, status: status === 'closed' ? 'closed' : 'open', moves: number };
@@ -200,14 +200,14 @@ const finishChange: TimedAction = (bank, key): Change | null => {
   const account = change === undefined ? undefined : bank.books.accounts.get(change.ourReference);
   if (change === undefined || account === undefined || change.status !== 'accepted') return null;
   const { ourReference, changeReference } = change;
-  const error = refusalOf(account.alias, 'close-fail');
+  const error = rejectionOf(account.alias, 'close-fail');
   const callback = (type: string, data: Record<string, unknown>) =>
     callbackOf(bank, { type, line: ourReference, data: { ourReference, changeReference, ...data } });
   if (error !== null) {
     return {
       put: {
-        accountChanges: [{ ...change, status: 'refused', error }],
-        callbacks: [callback('account-change-refused', { error })],
+        accountChanges: [{ ...change, status: 'rejected', error }],
+        callbacks: [callback('account-change-rejected', { error })],
       },
     };
   }

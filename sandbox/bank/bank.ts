@@ -23,6 +23,7 @@ export class Bank {
   readonly closing = new AbortController();
   readonly #store: Store;
   readonly #actions: Readonly<Record<Timer['action'], TimedAction>>;
+  readonly #completed: (change: Change) => Change;
   readonly #timers = new Map<Timer['id'], NodeJS.Timeout>();
 
   private constructor(store: Store, callbacks: Callbacks, options: BankOptions, faults: FaultSwitch) {
@@ -31,7 +32,8 @@ export class Bank {
     this.faults = faults;
     this.now = options.now;
     this.#actions = options.actions;
-    // Every deliberately late answer listens to it; a leak warning would be wrong.
+    this.#completed = (change) => options.completed?.(this, change) ?? change;
+    // Every deliberately late answer listens to it, so a leak warning would be wrong.
     setMaxListeners(0, this.closing.signal);
   }
 
@@ -39,8 +41,7 @@ export class Bank {
     const store = await Store.open(options.journalFile, options.onFailure);
     const faults = new FaultSwitch();
     const callbacks = new Callbacks({
-      url: options.callbackUrl,
-      secret: options.callbackSecret,
+      target: options.callbacks,
       faults,
       onDelivered: (callback) => {
         const left = callback.copies - 1;
@@ -64,8 +65,9 @@ export class Bank {
     return this.#store.tables;
   }
 
-  /** Visible inside the bank at once; when it resolves, durable and ready to be announced. */
-  async commit(change: Change): Promise<void> {
+  /** Visible inside the bank immediately; durable and ready to be announced when it resolves. */
+  async commit(asked: Change): Promise<void> {
+    const change = this.#completed(asked);
     for (const entry of change.put?.entries ?? []) this.positions.add(entry);
     const durable = this.#store.commit(change);
     for (const timer of change.put?.timers ?? []) this.#arm(timer);
@@ -91,7 +93,7 @@ export class Bank {
     return due.length === 0 ? null : new Date(Math.min(...due));
   }
 
-  /** Runs the timers by the clock as it is now. */
+  /** Runs the timers by the present time of the clock. */
   clockMoved(): void {
     for (const timer of [...this.books.timers.values()]) this.#arm(timer);
   }
@@ -100,7 +102,7 @@ export class Bank {
     const delayMs = Math.min(Math.max(0, timer.dueAtMs - this.now().getTime()), TIMER_MS_MAX);
     clearTimeout(this.#timers.get(timer.id));
     const handle = setTimeout(() => {
-      // A timer that is further away than setTimeout reaches.
+      // A timer beyond the reach of setTimeout.
       if (delayMs === TIMER_MS_MAX) return this.#arm(timer);
       this.#timers.delete(timer.id);
       const change = this.#actions[timer.action](this, timer.key);
@@ -113,11 +115,13 @@ export class Bank {
 
 export interface BankOptions {
   readonly journalFile: string;
-  readonly callbackUrl: string;
-  readonly callbackSecret: string;
+  /** Where callbacks go; null: the customers are told in another way, and no change has callbacks. */
+  readonly callbacks: { readonly url: string; readonly secret: string } | null;
   /** The clock of the books and timers. */
   readonly now: () => Date;
   readonly actions: Readonly<Record<Timer['action'], TimedAction>>;
+  /** What else a change brings, which the journal then has in the same line; absent: nothing. */
+  readonly completed?: (bank: Bank, change: Change) => Change;
   /** The books can no longer be written. */
   readonly onFailure: (error: unknown) => void;
 }

@@ -1,7 +1,8 @@
 import type { PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import type { FileBooks } from '../file-bank/records.ts';
 
-/** The bank's data: one row type per table. Every field whose name ends in `Minor` is a bigint. */
-export interface Books {
+/** The bank's data: one row type per table, those of files only at a bank that takes them. Every field whose name ends in `Minor` is a bigint. */
+export interface Books extends FileBooks {
   readonly clients: Client;
   readonly existingClients: ExistingClient;
   readonly existingBeneficiaries: ExistingBeneficiary;
@@ -17,7 +18,7 @@ export interface Books {
 
 export type TableName = keyof Books;
 
-export interface Refusal {
+export interface Rejection {
   readonly category: 'functional' | 'technical';
   readonly origin: 'customer' | 'platform' | 'provider';
   readonly code: string;
@@ -34,7 +35,7 @@ export interface Client {
   readonly identityType?: 'individual' | 'corporate';
 }
 
-/** As the bank has it; null means that the bank was never given it. */
+/** As the bank knows it; null means that the bank does not know it. */
 export interface ExistingIdentity {
   readonly type: string | null;
   readonly givenName: string | null;
@@ -69,7 +70,7 @@ interface ExistingContact {
   readonly email: string | null;
 }
 
-/** A client that the bank had before the service. Its key is `sourceId`. */
+/** A client that the bank had before the service existed. Its key is `sourceId`. */
 export interface ExistingClient extends ExistingContact {
   readonly sourceId: string;
   readonly reference: string;
@@ -108,7 +109,7 @@ export interface Identifiers {
   readonly routingCodes: Readonly<Record<string, string>>;
 }
 
-/** An account that the bank had before the service. Its key is `sourceId`. */
+/** An account that the bank had before the service existed. Its key is `sourceId`. */
 export interface ExistingAccount {
   readonly sourceId: string;
   readonly reference: string;
@@ -116,10 +117,10 @@ export interface ExistingAccount {
   readonly status: 'open' | 'closed';
   readonly currency: string;
   readonly country: string;
-  /** Its own money, outside the pooled position until it is handed over; from then on the balance at that instant. */
+  /** Outside the pooled position until the account is handed over; from then on the balance at that instant. */
   readonly balanceMinor: bigint;
   readonly identifiers: Identifiers;
-  /** The customer's reference, once it is handed over. */
+  /** The customer's reference, once the account is handed over. */
   readonly ourReference: string | null;
 }
 
@@ -131,13 +132,13 @@ export interface Account {
   readonly alias: string;
   readonly currency: string;
   readonly country: string;
-  readonly status: 'opening' | 'open' | 'refused' | 'closed';
-  /** How often the bank moved it of its own accord; absent: never. */
+  readonly status: 'opening' | 'open' | 'rejected' | 'closed';
+  /** How often the bank changed its status on its own; absent: never. */
   readonly moves?: number;
   /** Absent: the bank opened it for the service. */
   readonly openingMinor?: bigint;
   readonly identifiers: Identifiers | null;
-  readonly error: Refusal | null;
+  readonly error: Rejection | null;
 }
 
 /** Its key is `changeKey`. */
@@ -146,8 +147,8 @@ export interface AccountChange {
   readonly changeReference: string;
   readonly kind: 'close' | 'alias';
   readonly alias: string | null;
-  readonly status: 'accepted' | 'changed' | 'refused';
-  readonly error: Refusal | null;
+  readonly status: 'accepted' | 'changed' | 'rejected';
+  readonly error: Rejection | null;
 }
 
 export function changeKey(change: { ourReference: string; changeReference: string }): string {
@@ -159,12 +160,12 @@ export interface Party extends Identifiers {
   readonly country: string | null;
 }
 
-export type PaymentStatus = 'announced' | 'accepted' | 'released' | 'completed' | 'refused' | 'failed' | 'returned';
+export type PaymentStatus = 'announced' | 'accepted' | 'released' | 'completed' | 'rejected' | 'failed' | 'returned';
 
 /** `announced`: seen, answered with 503, and not processed. No answer shows such a payment. */
 export interface Payment {
   readonly ourReference: string;
-  /** The customer's name for it between banks; absent or null: it gave none. */
+  /** The customer's end-to-end identification; absent or null: it gave none. */
   readonly endToEndId?: string | null;
   readonly paymentId: string;
   readonly paymentReference: string;
@@ -175,22 +176,24 @@ export interface Payment {
   readonly debtor: Party & { readonly accountId: string };
   readonly creditor: Party;
   readonly remittanceText: string;
+  /** The payment in that it returns, all or a part of it; absent: none. */
+  readonly returnOf?: { readonly paymentId: string; readonly code: string };
   readonly submissions: number;
-  /** The latest attempt that was decided on, and how many were refused. Absent in rows from before refusals could be retried. */
+  /** The latest decided attempt, and how many were rejected. Absent in rows from before rejections could be retried. */
   readonly attempt?: number;
-  readonly refusals?: number;
+  readonly rejections?: number;
   readonly createdAt: string;
   readonly code: string | null;
-  readonly error: Refusal | null;
+  readonly error: Rejection | null;
   /** Oldest first. Rows from before returns in parts have the next two fields instead. */
-  readonly returns?: readonly GivenBack[];
+  readonly returns?: readonly CreditorReturn[];
   readonly returnReference?: string | null;
   readonly returnedMinor?: bigint | null;
-  /** The latest; absent: none. */
+  /** The latest recall; absent: none. */
   readonly recall?: Recall;
 }
 
-export interface GivenBack {
+export interface CreditorReturn {
   readonly returnReference: string;
   readonly amountMinor: bigint;
   readonly code: string;
@@ -198,7 +201,7 @@ export interface GivenBack {
 
 export interface Recall {
   readonly recallReference: string;
-  readonly status: 'asked' | 'accepted' | 'refused';
+  readonly status: 'asked' | 'accepted' | 'rejected';
   readonly code: string | null;
 }
 
@@ -216,6 +219,8 @@ export interface PaymentIn {
   readonly reference: string | null;
   readonly createdAt: string;
   readonly sentBack: { readonly ourReference: string; readonly reference: string; readonly code: string } | null;
+  /** Our references of the payments out that return it; absent: none. */
+  readonly returns?: readonly string[];
 }
 
 export type EntryKind =
@@ -248,7 +253,7 @@ export function isCredit(kind: EntryKind): boolean {
   return kind !== 'payment-out' && kind !== 'payment-in-sent-back';
 }
 
-/** An action that the bank takes later by itself. */
+/** An action that the bank later takes on its own. */
 export interface Timer {
   readonly id: string;
   readonly dueAtMs: number;
@@ -262,7 +267,7 @@ export interface Timer {
     | 'return'
     | 'accept-recall'
     | 'accept-recall-silently'
-    | 'refuse-recall';
+    | 'reject-recall';
   readonly key: string;
 }
 

@@ -10,7 +10,7 @@ const BACK_OFF_MS_MIN = 200;
 const BACK_OFF_MS_MAX = 10_000;
 const SHUFFLE_MS_MAX = 1_000;
 
-/** After so many consecutive failures the receiver counts as unavailable, and retries slow down. */
+/** After this many consecutive failures the receiver counts as unavailable, and retries slow down. */
 const FAILURES_TO_REST = SENDERS;
 const REST_MS = 2_000;
 
@@ -21,8 +21,8 @@ interface Line {
 }
 
 export interface CallbackOptions {
-  readonly url: string;
-  readonly secret: string;
+  /** Null: there are no callbacks to send. */
+  readonly target: { readonly url: string; readonly secret: string } | null;
   readonly faults: FaultSwitch;
   /** Called after each delivery; removes the callback, or one of its copies, from the books. */
   readonly onDelivered: (callback: Callback) => void;
@@ -124,16 +124,19 @@ export class Callbacks {
   }
 
   async #send(callback: Callback): Promise<boolean> {
+    const { target } = this.#options;
+    if (target === null) return false;
     // By the real clock, as receivers compare it with theirs.
     const timestamp = String(Math.floor(Date.now() / 1000));
-    const signature = createHmac('sha256', this.#options.secret)
+    const signature = createHmac('sha256', target.secret)
       .update(`${callback.id}.${timestamp}.${callback.body}`)
       .digest('base64');
     try {
-      const response = await request(this.#options.url, {
+      const response = await request(target.url, {
         method: 'POST',
         dispatcher: this.#agent,
-        signal: AbortSignal.any([this.#stop.signal, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]),
+        // The agent has the time limits.
+        signal: this.#stop.signal,
         headers: {
           'content-type': 'application/json',
           'webhook-id': callback.id,

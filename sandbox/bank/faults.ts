@@ -1,7 +1,8 @@
 import type { HttpBindings } from '@hono/node-server';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+
 import type { Context } from 'hono';
-import type { StatementLie } from './payments/statement-lies.ts';
+import { alreadySent } from '../http/already-sent.ts';
+import type { Entry } from './books.ts';
 import { BankError } from './wire.ts';
 
 /** Faults that an operator or a test injects. Cleared by a restart of the bank. */
@@ -14,13 +15,37 @@ export interface Faults {
   readonly cutRate: number;
   readonly callbacks: 'normal' | 'held' | 'shuffled';
   readonly callbackDelayMs: number;
-  /** Who answers look-ups: the bank, or a gateway that knows no payments and says 400 or 404. */
+  /** Who answers look-ups: the bank, or a gateway that knows no payments and answers 400 or 404. */
   readonly lookUps: (typeof LOOK_UPS)[number];
-  /** How the statement lies. */
-  readonly statement: readonly StatementLie[];
+  /** The faults of the statement. */
+  readonly statement: readonly StatementFault[];
 }
 
-export const LOOK_UPS = ['normal', 'refused', 'gateway'] as const;
+/** The kinds of faults that the bank's statement can have. */
+export const STATEMENT_FAULTS = [
+  'unknown-payment',
+  'missing-payment',
+  'other-amount',
+  'other-account',
+  'doubled-payment',
+  'late-booking',
+  'denied-payment',
+  'undone-payment',
+  'partly-undone-payment',
+] as const;
+export type StatementFaultKind = (typeof STATEMENT_FAULTS)[number];
+
+export interface StatementFault {
+  readonly kind: StatementFaultKind;
+  /** Our reference of a payment out, or the bank's id; null: every payment that is booked after the switch. */
+  readonly payment: string | null;
+  /** The last entry before the switch. */
+  readonly afterSequence: number;
+  /** The invented entry of `unknown-payment`. */
+  readonly invented: Entry | null;
+}
+
+export const LOOK_UPS = ['normal', 'rejected', 'gateway'] as const;
 
 export const NO_FAULTS: Faults = {
   latencyMs: 0,
@@ -34,7 +59,7 @@ export const NO_FAULTS: Faults = {
 
 /** As callers see them. */
 export function showFaults(faults: Faults) {
-  return { ...faults, statement: faults.statement.map(({ lie, payment }) => ({ lie, payment })) };
+  return { ...faults, statement: faults.statement.map(({ kind, payment }) => ({ fault: kind, payment })) };
 }
 
 export class FaultSwitch {
@@ -58,10 +83,10 @@ export class FaultSwitch {
 /** Cuts the connection instead of answering. */
 export function cut(context: Context<{ Bindings: HttpBindings }>): Response {
   context.env.incoming.socket.destroy();
-  return RESPONSE_ALREADY_SENT;
+  return alreadySent();
 }
 
-export function lookUpRefused(): BankError {
+export function lookUpRejected(): BankError {
   return new BankError(400, 'invalid-request', 'The request is not understood.');
 }
 

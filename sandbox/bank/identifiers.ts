@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { checkDigits97 } from '../../domain/frame/numbers/check-digits.ts';
+import { checkDigits97 } from '../../domain/common/numbers/check-digits.ts';
 import type { Identifiers } from './books.ts';
 
 /** Identifiers of a fictitious bank, drawn at random so that they also differ from those of an earlier sandbox. */
@@ -21,7 +21,7 @@ interface Place {
   readonly country: string;
 }
 
-/** Account numbers have this many digits, elsewhere ten. */
+/** The number of digits of account numbers; ten in other countries. */
 const NUMBER_LENGTHS: Readonly<Record<string, number>> = { GB: 8, IE: 8, DE: 10, FR: 11 };
 
 /** Identifiers of a new account. The caller draws again if they are taken. */
@@ -61,7 +61,7 @@ function digits(length: number): string {
   return text;
 }
 
-function ibanOf(country: string, bban: string): string {
+export function ibanOf(country: string, bban: string): string {
   const numeric = [...(bban + country)].map((character) => Number.parseInt(character, 36)).join('');
   return country + checkDigits97(numeric) + bban;
 }

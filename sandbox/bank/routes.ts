@@ -17,8 +17,8 @@ import type { Bank } from './bank.ts';
 import { type AccountChange, type Change, changeKey, type Payment } from './books.ts';
 import { existingAccountRoutes } from './existing-clients/existing-account-routes.ts';
 import { existingClientRoutes } from './existing-clients/existing-client-routes.ts';
-import { cut, gatewayPage, LOOK_UPS, lookUpRefused, NO_FAULTS, showFaults } from './faults.ts';
-import { LATE_ANSWER_MS, refusesLookUps } from './payments/courses.ts';
+import { cut, gatewayPage, LOOK_UPS, lookUpRejected, NO_FAULTS, showFaults } from './faults.ts';
+import { leverRequests, NO_FIELDS_REQUEST } from './payments/lever-requests.ts';
 import { complete, fail, findPayment, PAYMENT_REQUEST, showPayment, submitPayment } from './payments/payments.ts';
 import {
   PAYMENT_IN_REQUEST,
@@ -29,34 +29,16 @@ import {
   showPaymentIn,
 } from './payments/payments-in.ts';
 import { RECALL_REQUEST, recall } from './payments/recalls.ts';
-import { giveBack } from './payments/returns.ts';
+import { returnFromCreditor } from './payments/returns.ts';
+import { LATE_ANSWER_MS, rejectsLookUps } from './payments/scenarios.ts';
 import { positions, statement } from './payments/statement.ts';
-import { isDenied, liesOf, STATEMENT_FAULT } from './payments/statement-lies.ts';
-import {
-  amountDigits,
-  amountMinor,
-  answer,
-  BankError,
-  maybe,
-  notFound,
-  number,
-  readBody,
-  reference,
-  text,
-} from './wire.ts';
+import { isDenied, STATEMENT_FAULTS_REQUEST, statementFaultsOf } from './payments/statement-faults.ts';
+import { amountMinor, answer, BankError, maybe, notFound, number, readBody } from './wire.ts';
 
 // How long the answer to an amount ending in `.09` waits for its callback.
 const CALLBACK_FIRST_MS_MAX = 3_000;
 
-// Levers reject unknown fields: ignoring one would suggest that it had an effect.
-const NO_FIELD = 'is not a field of this lever';
-const REASON = v.pipe(text(10), v.minLength(1, 'must not be empty'));
-const SETTLE_REQUEST = v.strictObject({}, NO_FIELD);
-const REJECT_REQUEST = v.strictObject({ code: maybe(REASON) }, NO_FIELD);
-const RETURN_REQUEST = v.strictObject(
-  { code: maybe(REASON), amount: maybe(amountDigits()), returnReference: maybe(reference()) },
-  NO_FIELD,
-);
+const LEVERS = leverRequests(10);
 const FAULTS_REQUEST = v.object({
   latencyMs: maybe(number({ max: 60_000 })),
   errorRate: maybe(number({ max: 1 })),
@@ -64,7 +46,7 @@ const FAULTS_REQUEST = v.object({
   callbacks: maybe(v.picklist(['normal', 'held', 'shuffled'], 'must be normal, held or shuffled')),
   callbackDelayMs: maybe(number({ max: 60_000 })),
   lookUps: maybe(v.picklist(LOOK_UPS, `must be one of ${LOOK_UPS.join(', ')}`)),
-  statement: maybe(STATEMENT_FAULT),
+  statement: maybe(STATEMENT_FAULTS_REQUEST),
 });
 
 /** The routes under `/bank`. docs/sandbox.md is their contract. */
@@ -106,7 +88,7 @@ export function bankRoutes(bank: Bank): Hono<{ Bindings: HttpBindings }> {
       callbacks: asked.callbacks ?? now.callbacks,
       callbackDelayMs: asked.callbackDelayMs ?? now.callbackDelayMs,
       lookUps: asked.lookUps ?? now.lookUps,
-      statement: asked.statement === null ? now.statement : liesOf(bank, asked.statement),
+      statement: asked.statement === null ? now.statement : statementFaultsOf(bank, asked.statement),
     });
     return answer(c, 200, showFaults(bank.faults.now));
   });
@@ -121,7 +103,7 @@ export function bankRoutes(bank: Bank): Hono<{ Bindings: HttpBindings }> {
 function serviceRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void {
   app.post('/clients', async (c) => {
     const result = await connectClient(bank, await readBody(c, CLIENT_REQUEST));
-    if ('category' in result) return answer(c, 422, { status: 'refused', error: result });
+    if ('category' in result) return answer(c, 422, { status: 'rejected', error: result });
     const { ourReference, reference } = result;
     return answer(c, 201, { ourReference, reference, status: 'connected' });
   });
@@ -147,7 +129,7 @@ function serviceRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void 
 
   app.post('/payments', async (c) => {
     const { payment, answer: manner } = await submitPayment(bank, await readBody(c, PAYMENT_REQUEST));
-    if (payment === null) throw new BankError(503, 'unavailable', 'The bank is away for a moment.');
+    if (payment === null) throw new BankError(503, 'unavailable', 'The bank is temporarily unavailable.');
     if (manner === 'cut') return cut(c);
     if (manner === 'late') await sleep(LATE_ANSWER_MS, undefined, { signal: bank.closing.signal });
     if (manner === 'after-callback') await completeAndNotify(bank, payment);
@@ -156,7 +138,7 @@ function serviceRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void 
   app.get('/payments/:ourReference', (c) => {
     const payment = findPayment(bank, c.req.param('ourReference'));
     if (payment === null || isDenied(bank, payment.paymentId)) throw notFound('payment');
-    if (refusesLookUps(payment)) throw lookUpRefused();
+    if (rejectsLookUps(payment)) throw lookUpRejected();
     return answer(c, 200, showPayment(payment));
   });
 
@@ -166,28 +148,28 @@ function serviceRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void 
     if (payment === null) throw notFound('payment');
     const { ourReference } = payment;
     const result = await recall(bank, payment, asked);
-    if ('category' in result) return answer(c, 422, { ourReference, status: 'refused', error: result });
+    if ('category' in result) return answer(c, 422, { ourReference, status: 'rejected', error: result });
     return answer(c, 202, { ourReference, ...result });
   });
 
   app.post('/payments-in/:paymentId/send-back', async (c) => {
     const payment = await returnPaymentIn(bank, c.req.param('paymentId'), await readBody(c, RETURN_TO_PAYER_REQUEST));
-    return answer(c, 201, showPaymentIn(payment));
+    return answer(c, 201, showPaymentIn(bank, payment));
   });
 }
 
 /** Routes for the outside world: payers, and the levers on open payments. */
 function outsideRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void {
   app.post('/payments-in', async (c) =>
-    answer(c, 201, showPaymentIn(await receivePayment(bank, await readBody(c, PAYMENT_IN_REQUEST)))),
+    answer(c, 201, showPaymentIn(bank, await receivePayment(bank, await readBody(c, PAYMENT_IN_REQUEST)))),
   );
   app.get('/payments-in/:paymentId', (c) => {
     const payment = bank.books.paymentsIn.get(c.req.param('paymentId'));
     if (payment === undefined || isDenied(bank, payment.paymentId)) throw notFound('payment in');
-    return answer(c, 200, showPaymentIn(payment));
+    return answer(c, 200, showPaymentIn(bank, payment));
   });
   app.post('/payments-in/:paymentId/release', async (c) =>
-    answer(c, 200, showPaymentIn(await releasePayment(bank, c.req.param('paymentId')))),
+    answer(c, 200, showPaymentIn(bank, await releasePayment(bank, c.req.param('paymentId')))),
   );
 
   app.post('/accounts/:ourReference/status', async (c) =>
@@ -207,10 +189,10 @@ function outsideRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void 
       if (change !== null) await bank.commit(change);
       return answer(c, 200, showPayment(findPayment(bank, payment.ourReference) ?? payment));
     });
-  lever('settle', SETTLE_REQUEST, (payment) => complete(bank, payment, 1));
-  lever('reject', REJECT_REQUEST, (payment, { code }) => fail(bank, payment, code ?? undefined));
-  lever('return', RETURN_REQUEST, (payment, { code, amount, returnReference }) =>
-    giveBack(bank, payment, {
+  lever('settle', NO_FIELDS_REQUEST, (payment) => complete(bank, payment, 1));
+  lever('reject', LEVERS.reject, (payment, { code }) => fail(bank, payment, code ?? undefined));
+  lever('return', LEVERS.return, (payment, { code, amount, returnReference }) =>
+    returnFromCreditor(bank, payment, {
       code: code ?? undefined,
       returnReference: returnReference ?? undefined,
       amountMinor: amount === null ? undefined : amountMinor(amount, payment.currency),
@@ -219,7 +201,7 @@ function outsideRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void 
 }
 
 function statusOf(payment: Payment): 201 | 202 | 422 {
-  if (payment.status === 'refused') return 422;
+  if (payment.status === 'rejected') return 422;
   return payment.status === 'accepted' ? 202 : 201;
 }
 
@@ -227,7 +209,7 @@ function showChange({ changeReference, kind, status, error }: AccountChange) {
   return { changeReference, kind, status, error };
 }
 
-/** The callback overtakes the answer, which still shows the payment as accepted. */
+/** The callback arrives before the answer, which still shows the payment as accepted. */
 async function completeAndNotify(bank: Bank, payment: Payment): Promise<void> {
   const change = complete(bank, payment, 1);
   const id = change?.put?.callbacks?.[0]?.id;
@@ -240,7 +222,7 @@ async function completeAndNotify(bank: Bank, payment: Payment): Promise<void> {
 function lookedUp(bank: Bank): MiddlewareHandler<{ Bindings: HttpBindings }> {
   return async (context, next) => {
     const { lookUps } = bank.faults.now;
-    if (lookUps === 'refused') throw lookUpRefused();
+    if (lookUps === 'rejected') throw lookUpRejected();
     return lookUps === 'gateway' ? gatewayPage(context) : next();
   };
 }
@@ -249,7 +231,7 @@ function withFaults(bank: Bank): MiddlewareHandler<{ Bindings: HttpBindings }> {
   return async (context, next) => {
     const { latencyMs, errorRate, cutRate } = bank.faults.now;
     if (latencyMs > 0) await sleep(latencyMs, undefined, { signal: bank.closing.signal });
-    if (Math.random() < errorRate) throw new BankError(503, 'unavailable', 'The bank is away for a moment.');
+    if (Math.random() < errorRate) throw new BankError(503, 'unavailable', 'The bank is temporarily unavailable.');
     await next();
     if (Math.random() < cutRate) context.res = cut(context);
   };

@@ -4,21 +4,21 @@ import type { Context } from 'hono';
 import { LosslessNumber, parse, stringify } from 'lossless-json';
 import * as v from 'valibot';
 import { isIban } from '../../domain/accounts/identifiers/ibans.ts';
-import { type AmountProblem, isCurrency, parseAmountMinor } from '../../domain/frame/money.ts';
-import { isCountry } from '../../domain/frame/parties/countries.ts';
-import type { Refusal } from './books.ts';
+import { type AmountProblem, isCurrency, parseAmountMinor } from '../../domain/common/money.ts';
+import { isCountry } from '../../domain/common/parties/countries.ts';
+import type { Rejection } from './books.ts';
 
-/** A refused request; answered with its status and `{"error": …}`. */
+/** A rejected request; answered with its status and `{"error": …}`. */
 export class BankError extends Error {
   readonly status: 400 | 403 | 404 | 409 | 413 | 415 | 421 | 422 | 503;
-  readonly refusal: Refusal;
+  readonly rejection: Rejection;
 
   constructor(status: BankError['status'], code: string, message: string, attributes: Record<string, string> = {}) {
     super(message);
     this.name = 'BankError';
     this.status = status;
     const ours = status === 503;
-    this.refusal = {
+    this.rejection = {
       category: 'technical',
       origin: ours ? 'provider' : 'platform',
       code,
@@ -91,7 +91,7 @@ export function reference() {
   return v.pipe(text(REFERENCE_LENGTH_MAX), v.minLength(1, 'must not be empty'));
 }
 
-/** The customer's name for a payment between banks, if it gives one: 35 characters of ISO 20022. */
+/** The customer's end-to-end identification, if it gives one: 35 characters of ISO 20022. */
 export function endToEndId() {
   return maybe(v.pipe(text(35), v.minLength(1, 'must not be empty')));
 }
@@ -110,10 +110,17 @@ export function country() {
 }
 
 export function iban() {
+  return v.pipe(unspacedText(), v.check(isIban, NO_IBAN));
+}
+
+export const NO_IBAN = 'has the wrong length or check digits';
+
+/** An account number in capitals, whatever it is worth. */
+export function unspacedText() {
   return v.pipe(
     v.string('must be a text'),
     v.transform((value) => value.replaceAll(' ', '').toUpperCase()),
-    v.check(isIban, 'has the wrong length or check digits'),
+    text(34),
   );
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDatabase, type Database, DatabaseUnavailable, type Transaction } from '../../db/driver/client.ts';
-import { readClock } from '../../db/frame/clock.ts';
+import { createDatabase } from '../../db/client.ts';
+import { readClock } from '../../db/common/clock.ts';
 import {
   countUndeliveredWakeups,
   findNextCutOff,
@@ -10,11 +10,13 @@ import {
   readClockAhead,
   wakeAllWaiting,
   wakeScheduled,
-} from '../../db/frame/sandbox-clock.ts';
+} from '../../db/common/sandbox-clock.ts';
+import { DatabaseUnavailable } from '../../db/postgres/failures.ts';
+import type { Database, Transaction } from '../../db/query/database.ts';
 import type { Bank } from '../bank/bank.ts';
 import { BankError, invalid } from '../bank/wire.ts';
 
-/** Where to move the clock: decided from its present time, in the transaction that moves it. */
+/** Where to move the clock: computed from its present time, in the transaction that moves it. */
 export type Destination =
   | { readonly to: 'instant'; readonly instantAfter: (now: Date) => Date; readonly field: string }
   | { readonly to: 'cut-off' | 'deadline' };
@@ -26,7 +28,10 @@ const OPEN_PAUSE_MS = 500;
 const WOKEN_WITHIN_MS = 60_000;
 const LOOK_INTERVAL_MS = 25;
 
-/** The clock of this sandbox and of the service that it belongs to: one offset, which the service's database holds. */
+/** What goes by the clock, such as a bank. */
+export type Timed = Pick<Bank, 'nextTimerAfter' | 'clockMoved'>;
+
+/** The clock of this sandbox and of its service: one offset, which the service's database holds. */
 export class SandboxClock {
   readonly #database: Database;
   #aheadMs: number;
@@ -36,7 +41,7 @@ export class SandboxClock {
     this.#aheadMs = aheadMs;
   }
 
-  /** Waits for a database that is away: without the time of the service the sandbox cannot run. */
+  /** Waits for an unavailable database: without the service's time the sandbox cannot run. */
   static async open(databaseUrl: string): Promise<SandboxClock> {
     const database = createDatabase({ url: databaseUrl, maxConnections: 2, applicationName: 'sandbox' });
     for (;;) {
@@ -58,19 +63,20 @@ export class SandboxClock {
     return { now: this.now().toISOString(), offsetSeconds: this.#aheadMs / 1_000 };
   }
 
-  /** Moves the clock; then the bank does what has fallen due there, and the service is woken. */
-  async move(destination: Destination, bank: Pick<Bank, 'nextTimerAfter' | 'clockMoved'>): Promise<void> {
+  /** Moves the clock; then the banks do what has fallen due, and the service is woken. */
+  async move(destination: Destination, banks: readonly Timed[]): Promise<void> {
     const { aheadMs } = await moveSandboxClock(this.#database, async (tx, now) => {
-      const to = await findDestination(tx, destination, { now, bankTimerAt: bank.nextTimerAfter(now) });
+      const bankTimerAt = banks.map((bank) => bank.nextTimerAfter(now)).reduce(earliest, null);
+      const to = await findDestination(tx, destination, { now, bankTimerAt });
       if (to === null) throw nothingWaits(destination.to);
       const field = destination.to === 'instant' ? destination.field : 'advanceToNext';
       if (to <= now) throw invalid(field, `must be after the clock's present time, ${now.toISOString()}`);
       if (to > latest()) throw invalid(field, `must be within ${YEARS_AHEAD_MAX} years of the real time`);
       return to;
     });
-    // Of two moves at once, the later one may be heard of first.
+    // Of two concurrent moves, the notification of the later one may arrive first.
     this.#aheadMs = Math.max(this.#aheadMs, aheadMs);
-    bank.clockMoved();
+    for (const bank of banks) bank.clockMoved();
     await wakeAllWaiting(this.#database);
     await this.#untilDelivered();
     // Afterwards, because it compares what the service and the bank have booked.
@@ -93,7 +99,7 @@ export class SandboxClock {
         throw new BankError(
           503,
           'not-all-woken',
-          `The clock shows ${this.now().toISOString()}, but Temporal has not received ${undelivered} wake-ups yet. They follow by themselves.`,
+          `The clock shows ${this.now().toISOString()}, but Temporal has not received ${undelivered} wake-ups yet. They will be delivered without further action.`,
         );
       }
       await sleep(LOOK_INTERVAL_MS);
@@ -112,7 +118,7 @@ async function findDestination(
 }
 
 function nothingWaits(what: string): BankError {
-  const message = what === 'cut-off' ? 'No pending transfer has a cut-off ahead.' : 'Nothing waits for a deadline.';
+  const message = what === 'cut-off' ? 'No pending transfer has a cut-off ahead.' : 'There is no deadline ahead.';
   return new BankError(409, 'nothing-waits', message);
 }
 

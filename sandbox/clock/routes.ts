@@ -2,9 +2,8 @@ import type { HttpBindings } from '@hono/node-server';
 import { Temporal } from '@js-temporal/polyfill';
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import type { Bank } from '../bank/bank.ts';
 import { answer, invalid, readBody } from '../bank/wire.ts';
-import type { Destination, SandboxClock } from './clock.ts';
+import type { Destination, SandboxClock, Timed } from './clock.ts';
 
 const NOT_A_TEXT = 'must be a text';
 const NEXT = ['cut-off', 'deadline'] as const;
@@ -19,11 +18,11 @@ const MOVE_REQUEST = v.strictObject(
 );
 
 /** The routes under `/clock`: only the sandbox of `npm start` with its own Postgres has them. */
-export function clockRoutes(clock: SandboxClock, bank: Bank): Hono<{ Bindings: HttpBindings }> {
+export function clockRoutes(clock: SandboxClock, banks: readonly Timed[]): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.get('/', (c) => answer(c, 200, clock.show()));
   app.post('/', async (c) => {
-    await clock.move(destinationOf(await readBody(c, MOVE_REQUEST)), bank);
+    await clock.move(destinationOf(await readBody(c, MOVE_REQUEST)), banks);
     return answer(c, 200, clock.show());
   });
   return app;
@@ -45,7 +44,7 @@ function destinationOf(request: v.InferOutput<typeof MOVE_REQUEST>): Destination
   return {
     to: 'instant',
     field: 'advanceBy',
-    // Adding even a valid duration can lead out of the dates that exist.
+    // Adding even a valid duration can exceed the range of dates.
     instantAfter: (now) => parsed('advanceBy', 'is too long', () => later(now, duration)),
   };
 }

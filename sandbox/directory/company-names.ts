@@ -3,15 +3,15 @@ import {
   isTypingError,
   joined,
   lowered,
-  sameBag,
   sameWord,
   sameWords,
+  sameWordsInAnyOrder,
   spelled,
   type Word,
   wordsOf,
 } from './name-words.ts';
 import { best, type NameMatch } from './person-names.ts';
-import { eachHasItsOwn } from './several-names.ts';
+import { canBePaired } from './several-names.ts';
 
 /** Legal forms, longest first, with the canonical form of each variant. */
 const FORMS: readonly (readonly [words: string, form: string])[] = [
@@ -66,13 +66,13 @@ const SIGNS: Readonly<Record<string, string>> = {
 /** Symbols that are part of the name, or punctuation that Unicode counts among symbols. */
 const NO_WORDS = new Set('®©^`´¨|~°'.split(''));
 
-/** Compares two company names. A held "a t/a b" matches a and b; a requested one must match both. */
+/** Compares two company names. An account's "a t/a b" matches a and b; a requested one must match both. */
 export function matchCompanies(asked: string, held: string): NameMatch {
   const names = namesOf(asked);
   const holders = namesOf(held);
   const result = best(names.flatMap((name) => holders.map((holder) => matchCompany(name, holder))));
   if (result !== 'full') return result;
-  return eachHasItsOwn(names, holders, (name, holder) => matchCompany(name, holder) === 'full') ? 'full' : 'close';
+  return canBePaired(names, holders, (name, holder) => matchCompany(name, holder) === 'full') ? 'full' : 'close';
 }
 
 interface CompanyName {
@@ -127,7 +127,7 @@ function withoutSingleLetters(words: readonly Word[]): Word[] {
   return result;
 }
 
-/** The legal form at the end of a name, unless it is the whole name. */
+/** The legal form at the end of a name, unless the name is nothing else. */
 function formAtEnd(words: readonly Word[]): { form: string; length: number } | null {
   for (const [text, form] of FORMS) {
     const parts = text.split(' ').map(spelled);
@@ -140,7 +140,7 @@ function formAtEnd(words: readonly Word[]): { form: string; length: number } | n
 
 function matchCompany(asked: CompanyName, held: CompanyName): NameMatch {
   if (sameWords(asked.words, held.words)) return asked.forms === held.forms ? 'full' : 'close';
-  if (sameWord(joined(asked.words), joined(held.words)) || sameBag(asked.words, held.words)) return 'close';
+  if (sameWord(joined(asked.words), joined(held.words)) || sameWordsInAnyOrder(asked.words, held.words)) return 'close';
   if (isDescribedBy(asked.words, held.words) || isDescribedBy(held.words, asked.words)) return 'close';
   return areCloseWords(asked.words, held.words) ? 'close' : 'none';
 }

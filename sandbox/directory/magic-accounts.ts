@@ -1,4 +1,5 @@
-import type { HolderType, NameMatchCode } from './name-matching.ts';
+import { ibanOf } from '../bank/identifiers.ts';
+import type { HolderType, NameMatchCode, PayeeMatchCode } from './name-matching.ts';
 
 /** Accounts at this sort code answer by their number; every other number is a full match. */
 export const MAGIC_SORT_CODE = '123456';
@@ -8,7 +9,8 @@ export type DirectoryCode = NameMatchCode | 'AC01' | 'IVCR' | 'ACNS' | 'OPTO' | 
 /** Codes that reveal the type of the account's holder. */
 export const CODES_WITH_NAME: ReadonlySet<DirectoryCode> = new Set<DirectoryCode>(['MBAM', 'BAMM', 'PAMM']);
 
-const CODES: ReadonlyMap<string, DirectoryCode> = new Map<string, DirectoryCode>([
+/** docs/sandbox.md is printed from them. */
+export const MAGIC_CODES: ReadonlyMap<string, DirectoryCode> = new Map<string, DirectoryCode>([
   ['00934891', 'ANNM'],
   ['00934892', 'MBAM'],
   ['00934893', 'BANM'],
@@ -29,7 +31,39 @@ const HOLDERS: Readonly<Record<HolderType, string>> = {
 };
 
 export function magicAnswer(accountNumber: string, askedType: HolderType): { code: DirectoryCode; holderName: string } {
-  const code = CODES.get(accountNumber) ?? 'MATC';
+  const code = MAGIC_CODES.get(accountNumber) ?? 'MATC';
   const holderType = code === 'BAMM' ? 'corporate' : code === 'PAMM' ? 'individual' : askedType;
   return { code, holderName: HOLDERS[holderType] };
+}
+
+/** German accounts at this bank answer by their number; every other number is a match. */
+const MAGIC_BANK_CODE = '99912300';
+
+export interface MagicPayee {
+  /** What the number stands for. */
+  readonly shows: string;
+  readonly partyNameMatch: PayeeMatchCode | 'XXXX';
+  /** The holder's name, of a close match. */
+  readonly matchedName?: string;
+}
+
+const MAGIC_PAYEES: Readonly<Record<string, MagicPayee>> = {
+  '0000934891': { shows: 'another name', partyNameMatch: 'NMTC' },
+  '0000934892': { shows: 'a similar name', partyNameMatch: 'CMTC', matchedName: 'Jürgen Groß' },
+  '0000934893': { shows: 'a similar name in Greek', partyNameMatch: 'CMTC', matchedName: 'Γεώργιος Παπαδόπουλος' },
+  '0000934894': { shows: 'a closed account', partyNameMatch: 'NOAP' },
+  '0000934895': { shows: 'an answer that no one can read', partyNameMatch: 'XXXX' },
+};
+
+const MATCHING_PAYEE: MagicPayee = { shows: 'a match', partyNameMatch: 'MTCH' };
+
+/** docs/sandbox.md is printed from them. */
+export const MAGIC_IBANS: ReadonlyMap<string, MagicPayee> = new Map(
+  Object.entries(MAGIC_PAYEES).map(([number, payee]) => [ibanOf('DE', MAGIC_BANK_CODE + number), payee]),
+);
+
+/** Null for an IBAN of any other bank. */
+export function magicPayee(iban: string): MagicPayee | null {
+  if (!iban.startsWith('DE') || iban.slice(4, 12) !== MAGIC_BANK_CODE) return null;
+  return MAGIC_IBANS.get(iban) ?? MATCHING_PAYEE;
 }

@@ -5,7 +5,7 @@ import { best, matchPersons, type NameMatch } from './person-names.ts';
  * Compares a name with that of an account's holder, by the rules that schemes and banks publish. Names that differ only
  * in writing (case, titles, accents, punctuation, variants of a legal form) match fully. A different order of a
  * person's names, an initial, a missing name, a short form or a typing error is a close match, which a person decides.
- * Anything else does not match. docs/name-matching.md shows the results on a labelled set.
+ * Anything else does not match. docs/reference/sandbox/name-matching.md shows the results on a labelled set.
  */
 export type HolderType = 'individual' | 'corporate';
 
@@ -32,4 +32,14 @@ export function nameMatchCode(asked: NamedParty, holder: NamedParty): NameMatchC
   if (asked.type === holder.type) return match === 'full' ? 'MATC' : 'MBAM';
   if (holder.type === 'corporate') return match === 'full' ? 'BANM' : 'BAMM';
   return match === 'full' ? 'PANM' : 'PAMM';
+}
+
+/** The European Payments Council's codes; NOAP says that no check was possible. */
+export type PayeeMatchCode = 'MTCH' | 'CMTC' | 'NMTC' | 'NOAP';
+
+const PAYEE_MATCH_CODES = { full: 'MTCH', close: 'CMTC', none: 'NMTC' } as const satisfies Record<NameMatch, string>;
+
+/** Verification of Payee says nothing of the payee's type: the name is read as the holder's is. */
+export function payeeMatchCode(asked: string, holder: NamedParty): PayeeMatchCode {
+  return PAYEE_MATCH_CODES[compare(holder.type, asked, holder.name)];
 }

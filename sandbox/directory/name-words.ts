@@ -1,11 +1,11 @@
 /**
- * One word of a name, in each way in which it can be spelled without diacritical marks: leaving them out (Müller: muller)
- * comes first, as its language writes it without them (mueller) last, and mixtures between. Two words are the same if
- * they share a spelling and no letter has different marks in them. A mark may be missing in one, but Hùng is not Hưng.
+ * One word of a name, in each way in which it can be spelled without diacritical marks: first without the marks (Müller: muller),
+ * last as its language writes it without them (mueller), and mixtures in between. Two words are the same if they share a spelling
+ * and no letter has different marks in them. A mark may be missing in one, but Hùng is not Hưng.
  */
 export interface Word {
   readonly spellings: readonly string[];
-  /** Of each spelling, the mark on each letter; empty for a letter without one. */
+  /** For each spelling, the mark on each letter; empty for a letter without one. */
   readonly marks: readonly (readonly string[])[];
 }
 
@@ -25,12 +25,15 @@ const LETTERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * How German, the Nordic languages and Serbian spell these letters without the mark. The other form is the letter left
- * as it is without one, which is also the only form of all letters that are not here (ñ: n, ł: l, þ: th).
+ * How German, the Nordic languages and Serbian spell these letters without the mark. The other form is the letter without its
+ * mark, which is also the only form of all letters that are not listed here (ñ: n, ł: l, þ: th).
  */
 const TRANSCRIBED: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', ø: 'oe', đ: 'dj' };
-/** So many of them in one word are spelled each on its own; all further ones as the last of these. */
+/** Up to this many of them in one word vary independently; all further ones are spelled like the last of these. */
 const MIXED_MAX = 3;
+
+/** Greek capitals keep the dialytika and lose the tonos: both are the same mark. */
+const WITHOUT_TONOS: Readonly<Record<string, string>> = { ΐ: 'ϊ', ΰ: 'ϋ' };
 
 // In other scripts, a mark makes a different letter: й is not и.
 const MARKS = /([\p{Script=Latin}\p{Script=Greek}])\p{M}+/gu;
@@ -72,7 +75,7 @@ interface Letter {
 function lettersOf(cluster: string): Letter[] {
   const expanded = cluster.replaceAll(/[æœøßđðþłıħŋ]/g, (letter) => LETTERS[letter] ?? letter);
   const plain = expanded.normalize('NFD').replaceAll(MARKS, '$1').normalize('NFC').replaceAll('ς', 'σ');
-  const mark = plain === cluster ? '' : cluster;
+  const mark = plain === cluster ? '' : (WITHOUT_TONOS[cluster] ?? cluster);
   return [...plain].map((letter) => ({ plain: letter, mark }));
 }
 
@@ -111,7 +114,7 @@ function isSame(word: Word, other: Word | undefined): boolean {
 }
 
 /** The same words in any order. */
-export function sameBag(some: readonly Word[], others: readonly Word[]): boolean {
+export function sameWordsInAnyOrder(some: readonly Word[], others: readonly Word[]): boolean {
   const left = [...others];
   for (const word of some) {
     const index = left.findIndex((candidate) => sameWord(word, candidate));
@@ -134,7 +137,7 @@ export function joined(words: readonly Word[]): Word {
 }
 
 /**
- * Whether one is probably a misspelling of the other: different marks, or a typing error in a word that is long enough.
+ * Whether one is probably a misspelling of the other: different marks, or a typing error in a sufficiently long word.
  */
 export function isTypingError(one: Word, other: Word, lengthMin: number): boolean {
   if (one.spellings[0] === other.spellings[0]) return true;

@@ -15,12 +15,12 @@ const PARTICLES = new Set(
 );
 /** "John Smith & Sons" is a business, perhaps not John Smith himself. */
 const BUSINESSES = new Set('co company son sons daughter daughters partners associates bros brothers'.split(' '));
-/** A person named beside one of these words may not be the beneficial owner of the money. */
+/** A person named together with one of these words may not be the beneficial owner of the money. */
 const OTHERS_MONEY = new Set(
   (
     'trust trustee trustees estate executor executors administrator administrators foundation charity fund pension savings ' +
     'settlement minor minors deceased client clients account accounts escrow nominee nominees agent agents attorney attorneys ' +
-    'guardian guardians solicitor solicitors ltd limited plc llp inc gmbh'
+    'guardian parentProcesses solicitor solicitors ltd limited plc llp inc gmbh'
   ).split(' '),
 );
 const GENERATIONS: Readonly<Record<string, string>> = {
@@ -46,7 +46,7 @@ export interface Person {
   /** The hyphenated words, without their hyphens. */
   readonly hyphened: readonly Word[];
   /**
-   * Why this may be another person of the same name: an incomplete name beside another's, or words of a trust or
+   * Why this may be another person of the same name: an incomplete name next to another person's, or words of a trust or
    * business.
    */
   readonly doubt: string | null;

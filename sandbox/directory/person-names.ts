@@ -1,6 +1,6 @@
-import { isSpelled, isTypingError, joined, sameBag, sameWord, sameWords, type Word } from './name-words.ts';
+import { isSpelled, isTypingError, joined, sameWord, sameWords, sameWordsInAnyOrder, type Word } from './name-words.ts';
 import { genderOf, type Person, peopleOf } from './people.ts';
-import { eachHasItsOwn } from './several-names.ts';
+import { canBePaired } from './several-names.ts';
 import { areShortForms, isGivenName } from './short-names.ts';
 
 export type NameMatch = 'full' | 'close' | 'none';
@@ -15,7 +15,7 @@ export function matchPersons(asked: string, held: string): NameMatch {
   const askedPeople = peopleOf(asked);
   const holders = peopleOf(held);
   if (askedPeople.length === 0) return 'none';
-  if (eachHasItsOwn(askedPeople, holders, (person, holder) => matchPerson(person, holder) === 'full')) return 'full';
+  if (canBePaired(askedPeople, holders, (person, holder) => matchPerson(person, holder) === 'full')) return 'full';
   const some = askedPeople.some((person) => holders.some((holder) => matchPerson(person, holder) !== 'none'));
   return some ? 'close' : 'none';
 }
@@ -58,7 +58,7 @@ function matchWords(asked: readonly Word[], held: readonly Word[]): NameMatch {
   if (sameWords(asked, held)) return 'full';
   if (asked.length < 2 || held.length < 2) return sameWord(joined(asked), joined(held)) ? 'close' : 'none';
   // Another order means another person, or the same one with the family name first: James Thomas, Thomas James.
-  if (sameBag(asked, held) || sameWord(joined(asked), joined(held))) return 'close';
+  if (sameWordsInAnyOrder(asked, held) || sameWord(joined(asked), joined(held))) return 'close';
   if (isPartOf(asked, held) || isPartOf(held, asked)) return 'close';
   const close =
     rotationsOf(asked).some((words) => areCloseNames(words, held)) ||

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { Hono, type MiddlewareHandler } from 'hono';
+import { Hono } from 'hono';
 import * as v from 'valibot';
 import type { Bank } from '../bank/bank.ts';
-import { findClientByReference } from '../bank/existing-clients/existing-clients.ts';
 import { SORT_CODE as BANK_SORT_CODE } from '../bank/identifiers.ts';
-import { answer, BankError, maybe, number, readBody, text } from '../bank/wire.ts';
+import { answer, maybe, readBody, text } from '../bank/wire.ts';
+import { directoryFaults } from './faults.ts';
+import { holderOf } from './holders.ts';
 import { CODES_WITH_NAME, type DirectoryCode, MAGIC_SORT_CODE, magicAnswer } from './magic-accounts.ts';
-import { type HolderType, type NamedParty, nameMatchCode } from './name-matching.ts';
+import { type NamedParty, nameMatchCode } from './name-matching.ts';
+import { payeeVerificationRoutes } from './payee-verifications.ts';
 
 const NAME_CHECK_REQUEST = v.object({
   accountType: v.picklist(['PERSONAL', 'BUSINESS'], 'must be PERSONAL or BUSINESS'),
@@ -19,29 +19,10 @@ const NAME_CHECK_REQUEST = v.object({
   secondaryIdentification: maybe(text(140)),
 });
 
-const FAULTS_REQUEST = v.object({
-  latencyMs: maybe(number({ max: 60_000 })),
-  errorRate: maybe(number({ max: 1 })),
-  cutRate: maybe(number({ max: 1 })),
-});
-
-const NO_FAULTS = { latencyMs: 0, errorRate: 0, cutRate: 0 };
-
-/** The routes under `/directory`: the holders of accounts, taken from the sandbox bank's books. */
+/** The routes under `/directory`: the holders of accounts, taken from the sandbox bank's books, as each scheme asks for them. */
 export function directoryRoutes(bank: Bank): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
-  let faults = NO_FAULTS;
-  const faulty: MiddlewareHandler<{ Bindings: HttpBindings }> = async (c, next) => {
-    if (faults.latencyMs > 0) await sleep(faults.latencyMs, undefined, { signal: bank.closing.signal });
-    if (Math.random() < faults.errorRate) {
-      throw new BankError(503, 'unavailable', 'The directory is away for a moment.');
-    }
-    if (Math.random() < faults.cutRate) {
-      c.env.incoming.socket.destroy();
-      return RESPONSE_ALREADY_SENT;
-    }
-    await next();
-  };
+  const faulty = directoryFaults(app, bank);
 
   app.post('/name-checks', faulty, async (c) => {
     const request = await readBody(c, NAME_CHECK_REQUEST);
@@ -58,20 +39,8 @@ export function directoryRoutes(bank: Bank): Hono<{ Bindings: HttpBindings }> {
     });
   });
 
-  app.get('/faults', (c) => answer(c, 200, faults));
-  app.post('/faults', async (c) => {
-    const { latencyMs, errorRate, cutRate } = await readBody(c, FAULTS_REQUEST);
-    faults = {
-      latencyMs: latencyMs ?? faults.latencyMs,
-      errorRate: errorRate ?? faults.errorRate,
-      cutRate: cutRate ?? faults.cutRate,
-    };
-    return answer(c, 200, faults);
-  });
-  app.delete('/faults', (c) => {
-    faults = NO_FAULTS;
-    return answer(c, 200, faults);
-  });
+  app.use('/vop/*', faulty);
+  app.route('/vop/v1', payeeVerificationRoutes(bank));
   return app;
 }
 
@@ -81,24 +50,13 @@ interface Checked {
 }
 
 function check(bank: Bank, asked: NamedParty, account: { sortCode: string; accountNumber: string }): Checked {
-  if (account.sortCode === MAGIC_SORT_CODE) return magicAnswer(account.accountNumber, asked.type);
-  const holder = holderOf(bank, account, asked.type);
+  const { sortCode, accountNumber } = account;
+  if (sortCode === MAGIC_SORT_CODE) return magicAnswer(accountNumber, asked.type);
+  const holder = holderOf(
+    bank,
+    (identifiers) => identifiers.accountNumber === accountNumber && identifiers.routingCodes['sort-code'] === sortCode,
+    asked.type,
+  );
   if (holder !== null) return { code: nameMatchCode(asked, holder), holderName: holder.name };
-  return { code: account.sortCode === BANK_SORT_CODE ? 'AC01' : 'SCNS', holderName: '' };
-}
-
-/** The holder of an open account of the sandbox bank; null if there is none. */
-function holderOf(
-  bank: Bank,
-  account: { sortCode: string; accountNumber: string },
-  askedType: HolderType,
-): NamedParty | null {
-  for (const { status, identifiers, accountHolderName, clientReference } of bank.books.accounts.values()) {
-    if (status !== 'open' || identifiers?.accountNumber !== account.accountNumber) continue;
-    if (identifiers.routingCodes['sort-code'] !== account.sortCode) continue;
-    const client = findClientByReference(bank, clientReference);
-    // Clients of an older journal have no type: the requested one is assumed.
-    return { name: accountHolderName, type: client?.identityType ?? askedType };
-  }
-  return null;
+  return { code: sortCode === BANK_SORT_CODE ? 'AC01' : 'SCNS', holderName: '' };
 }

@@ -4,7 +4,7 @@ const NAMES_MAX = 6;
 /**
  * Whether each requested name can be paired with a different holder that fits. A name listed twice means two people.
  */
-export function eachHasItsOwn<Asked, Held>(
+export function canBePaired<Asked, Held>(
   asked: readonly Asked[],
   held: readonly Held[],
   fits: (one: Asked, other: Held) => boolean,
@@ -12,5 +12,5 @@ export function eachHasItsOwn<Asked, Held>(
   if (asked.length > held.length || held.length > NAMES_MAX) return false;
   const [first, ...rest] = asked;
   if (first === undefined) return true;
-  return held.some((candidate, index) => fits(first, candidate) && eachHasItsOwn(rest, held.toSpliced(index, 1), fits));
+  return held.some((candidate, index) => fits(first, candidate) && canBePaired(rest, held.toSpliced(index, 1), fits));
 }

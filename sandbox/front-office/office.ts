@@ -8,7 +8,7 @@ import {
   codeOf,
   read,
   type ServiceAddress,
-  ServiceAway,
+  ServiceUnavailable,
 } from '../service/service.ts';
 
 const nullableText = v.nullable(v.string());
@@ -58,10 +58,10 @@ export interface SignedIn {
   readonly name: string;
 }
 
-/** Where the person sits: without it, strangers could shut the person out. */
+/** The person's address and device: without them, strangers could lock the person out. */
 export interface Source {
   readonly ipAddress: string;
-  /** As the service gave it to the device at an earlier sign-in. */
+  /** As the service issued it to the device at an earlier sign-in. */
   readonly deviceToken: string | undefined;
 }
 
@@ -74,7 +74,7 @@ const OutcomeAnswer = v.object({ data: v.object({ resource: v.object({ location:
 /** As many as one consent may name. */
 const ACCOUNTS_MAX = 100;
 
-/** What the front office asks the service, as a machine user with the role operator. */
+/** The front office's requests to the service, as a machine user with the role operator. */
 export class Office {
   readonly #service: ServiceAddress;
   readonly #machineUser: Party;
@@ -100,7 +100,7 @@ export class Office {
     const json = { workflow: { code: 'password' }, data };
     const answer = await this.#call({ method: 'POST', path: '/user-authentications', json });
     if (answer.status === 429) return 'limited';
-    // What is no address is wrong as well.
+    // An invalid address counts as a wrong one.
     if (answer.status === 422 || answer.status === 400) return 'wrong';
     const { user, source: kept } = read(SignInAnswer, succeeded(answer)).data;
     const name = `${user.identity.givenName} ${user.identity.familyName}`;
@@ -108,8 +108,8 @@ export class Office {
   }
 
   /**
-   * The active accounts of the clients that the user may act for, as far as the consent could be for them; null if the user has
-   * become inactive since the sign-in.
+   * The active accounts of the clients that the user may act for, as far as they suit the consent; null if the user has become
+   * inactive since the sign-in.
    */
   async accountsFor({ userId }: SignedIn, { content }: Consent): Promise<readonly Account[] | null> {
     const known = await this.#call({ method: 'GET', path: `/users/${userId}` });
@@ -128,7 +128,7 @@ export class Office {
     return this.#decide(id, { action: 'approve', userId, accounts });
   }
 
-  refuse(id: string): Promise<Decided> {
+  reject(id: string): Promise<Decided> {
     return this.#decide(id, { action: 'reject' });
   }
 
@@ -138,7 +138,7 @@ export class Office {
     if (answer.status === 200) return { outcome: 'done', location: read(OutcomeAnswer, answer).data.resource.location };
     if (codeOf(answer) === 'consent.status.invalid') return { outcome: 'closed' };
     if (answer.status === 422) return { outcome: 'unusable' };
-    throw new ServiceAway();
+    throw new ServiceUnavailable();
   }
 
   async #call(call: Call): Promise<Answer> {
@@ -147,7 +147,7 @@ export class Office {
   }
 }
 
-/** Where the browser goes; or the consent was no longer open; or what was chosen cannot be used. */
+/** Where the browser goes; or the consent was no longer open; or the chosen accounts cannot be used. */
 export type Decided =
   | { readonly outcome: 'done'; readonly location: string }
   | { readonly outcome: 'closed' }
@@ -158,6 +158,6 @@ function pathOf(id: string): string {
 }
 
 function succeeded(answer: Answer): Answer {
-  if (answer.status !== 200) throw new ServiceAway();
+  if (answer.status !== 200) throw new ServiceUnavailable();
   return answer;
 }

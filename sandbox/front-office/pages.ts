@@ -22,7 +22,7 @@ const NOTICE_STATUS = {
   nothing: 200,
 } as const;
 
-/** A page with a message only, and the way back to the application, if it is known. */
+/** A page with only a message, and the way back to the application, if it is known. */
 export function noticePage(c: PageContext, name: NoticeName, consent: Consent | null = null): Promise<Response> {
   const language = languageOf(c);
   const { owner, notices, back } = FRONT_OFFICE_TEXTS[language];
@@ -37,28 +37,28 @@ export function noticePage(c: PageContext, name: NoticeName, consent: Consent | 
   return showPage(c, { look: 'front-office', language, owner, title, body, here, status: NOTICE_STATUS[name] });
 }
 
-/** Names the application that asks; what it asks for is shown after the sign-in. */
+/** Names the application; its request is shown after the sign-in. */
 export function signInPage(
   c: PageContext,
   consent: Consent,
   csrf: string,
-  refused: { readonly problem: SignInProblem; readonly email: string } | null,
+  rejected: { readonly problem: SignInProblem; readonly email: string } | null,
 ): Promise<Response> {
   const language = languageOf(c);
   const { owner, signIn } = FRONT_OFFICE_TEXTS[language];
-  const problem = refused === null ? null : signIn.problems[refused.problem];
+  const problem = rejected === null ? null : signIn.problems[rejected.problem];
   const described = problem === null ? '' : html` aria-describedby="problem"`;
   const body = html`${problemBox(problem)}
 <p>${signIn.why(consent.thirdPartyProvider.applicationName)}</p>
 <form method="post" action="${addressOf(consent)}/sign-in">
 <input type="hidden" name="csrf" value="${csrf}">
 <label for="email">${signIn.email}</label>
-<input class="field" id="email" name="email" type="email" autocomplete="username" required maxlength="320" value="${refused?.email ?? ''}"${described}>
+<input class="field" id="email" name="email" type="email" autocomplete="username" required maxlength="320" value="${rejected?.email ?? ''}"${described}>
 <label for="password">${signIn.password}</label>
 <input class="field" id="password" name="password" type="password" autocomplete="current-password" required${described}>
 <button class="main" type="submit">${signIn.submit}</button>
 </form>`;
-  const status = refused === null ? 200 : refused.problem === 'limited' ? 429 : 422;
+  const status = rejected === null ? 200 : rejected.problem === 'limited' ? 429 : 422;
   const here = addressOf(consent);
   return showPage(c, { look: 'front-office', language, owner, title: signIn.title, body, here, status });
 }
@@ -70,7 +70,7 @@ export interface Asked {
   readonly accounts: readonly Account[];
 }
 
-/** Who asks for what, and the person's own accounts to choose from. */
+/** The application, its request, and the person's own accounts to choose from. */
 export function consentPage(c: PageContext, asked: Asked, problem: ConsentProblem | null): Promise<Response> {
   const { consent, user, csrf, accounts } = asked;
   const language = languageOf(c);
@@ -91,7 +91,7 @@ ${isPayment ? paymentFacts(c, consent) : ''}
 ${hidden}
 ${accounts.length === 0 ? html`<p>${texts.noAccount}</p>` : accountChoice(c, asked, problem)}
 ${accounts.length === 0 ? '' : html`<button class="main" type="submit" name="answer" value="approve">${approve}</button>`}
-<button type="submit" name="answer" value="refuse" formnovalidate>${texts.refuse}</button>
+<button type="submit" name="answer" value="reject" formnovalidate>${texts.reject}</button>
 </form>
 <p class="hint">${texts.until(timeText(language, consent.requestExpiryDateTime))}</p>
 <hr>

@@ -35,7 +35,7 @@ export interface FrontOfficeTexts {
     readonly noAccount: string;
     readonly approve: string;
     readonly approvePayment: string;
-    readonly refuse: string;
+    readonly reject: string;
     readonly problems: Readonly<Record<ConsentProblem, string>>;
   };
   readonly notices: Readonly<Record<NoticeName, { readonly title: string; readonly text: string }>>;
@@ -54,7 +54,7 @@ const ENGLISH: FrontOfficeTexts = {
     problems: {
       wrong: 'No user has this e-mail address and this password.',
       limited: 'Too many sign-ins with this address have failed. Please wait 15 minutes.',
-      stale: 'This page had been open for too long. Please try once more.',
+      stale: 'This page was open for too long. Please try again.',
     },
   },
   consent: {
@@ -74,21 +74,21 @@ const ENGLISH: FrontOfficeTexts = {
     whichAccounts: 'Which accounts?',
     whichAccount: 'From which account?',
     available: (amount) => `Available: ${amount}`,
-    noAccount: 'You have no active account that this could be for.',
+    noAccount: 'You have no active account that can be used for this.',
     approve: 'Approve',
     approvePayment: 'Approve the payment',
-    refuse: 'Refuse',
+    reject: 'Reject',
     problems: {
       choose: 'Please choose at least one account.',
       'choose-one': 'Please choose one account.',
-      unusable: 'This account cannot be used for it at present. Please choose another one, or refuse.',
-      stale: 'This page had been open for too long. Please answer once more.',
+      unusable: 'This account cannot be used for this at present. Please choose another one, or reject.',
+      stale: 'This page was open for too long. Please answer again.',
     },
   },
   notices: {
-    answered: { title: 'This request is answered', text: 'It can be answered once only.' },
+    answered: { title: 'This request has been answered', text: 'It can be answered only once.' },
     expired: {
-      title: 'This request is too old',
+      title: 'This request has expired',
       text: 'A request can be answered for ten minutes. Please start again where you came from.',
     },
     unknown: { title: 'There is no such request', text: 'Please start again where you came from.' },
@@ -134,7 +134,7 @@ const GERMAN: FrontOfficeTexts = {
     noAccount: 'Sie haben kein aktives Konto, das dafür in Frage kommt.',
     approve: 'Zustimmen',
     approvePayment: 'Der Zahlung zustimmen',
-    refuse: 'Ablehnen',
+    reject: 'Ablehnen',
     problems: {
       choose: 'Bitte wählen Sie mindestens ein Konto aus.',
       'choose-one': 'Bitte wählen Sie ein Konto aus.',
@@ -195,7 +195,7 @@ const FRENCH: FrontOfficeTexts = {
     noAccount: 'Vous n’avez aucun compte actif qui convienne.',
     approve: 'Accepter',
     approvePayment: 'Accepter le paiement',
-    refuse: 'Refuser',
+    reject: 'Refuser',
     problems: {
       choose: 'Veuillez choisir au moins un compte.',
       'choose-one': 'Veuillez choisir un compte.',

@@ -3,9 +3,9 @@ import type { Mailbox } from './mailbox.ts';
 
 const MAIL_BYTES_MAX = 1024 * 1024;
 
-/** Answers selected by a suffix after a plus in the recipient's address, as in `ada+refused@example.com`. */
-const REFUSALS: Readonly<Record<string, readonly [code: number, message: string]>> = {
-  refused: [550, 'No such mailbox'],
+/** Answers selected by a suffix after a plus in the recipient's address, as in `ada+rejected@example.com`. */
+const REJECTIONS: Readonly<Record<string, readonly [code: number, message: string]>> = {
+  rejected: [550, 'No such mailbox'],
   unavailable: [451, 'Try again later'],
 };
 
@@ -40,8 +40,8 @@ export async function startSmtpCatcher(options: {
     closeTimeout: 1_000,
     onRcptTo({ address }, _session, callback) {
       const word = faultOf(address);
-      const refusal = REFUSALS[word];
-      if (refusal !== undefined && (word === 'refused' || strikes(address))) return callback(replied(...refusal));
+      const rejection = REJECTIONS[word];
+      if (rejection !== undefined && (word === 'rejected' || strikes(address))) return callback(replied(...rejection));
       callback();
     },
     onData(stream, session, callback) {

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { PageEnv } from './languages.ts';
 import { type Html, showPage } from './page.ts';
 
-/** Leads to all parts of the sandbox. */
+/** Links to all parts of the sandbox. */
 export function homeRoutes({
   hasClock,
   hasConsentWalk,

@@ -5,10 +5,10 @@ import { type LanguageVariables, languageDetector } from 'hono/language';
 export const LANGUAGES = ['en', 'de', 'fr'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** Of the routes that show pages. */
+/** The environment of routes that show pages. */
 export type PageEnv = { Bindings: HttpBindings; Variables: LanguageVariables };
 
-/** What the reader has switched to (`?language=de`), which is remembered; else what the browser asks for; else English. */
+/** The language that the reader has chosen (`?language=de`), which is remembered; else the browser's; else English. */
 export const readLanguage = languageDetector({
   supportedLanguages: [...LANGUAGES],
   fallbackLanguage: 'en',
@@ -34,7 +34,7 @@ function isDecimal(digits: string): digits is `${number}` {
   return /^-?\d+(\.\d+)?$/.test(digits);
 }
 
-/** A date-time of the service, which are in UTC, for people. */
+/** A date-time of the service, in UTC, for people. */
 export function timeText(language: Language, dateTime: string): string {
   const format = new Intl.DateTimeFormat(LOCALES[language], {
     dateStyle: 'medium',
@@ -49,7 +49,7 @@ export function numberText(iban: string | null, accountNumber: string | null): s
   return iban?.replace(/.{4}(?=.)/g, '$& ') ?? accountNumber ?? '';
 }
 
-/** A payee's account as consents name it: an IBAN, or a sort code and a number in one. */
+/** A payee's account as in consents: an IBAN, or a sort code and a number in one. */
 export function creditorText(identification: string): string {
   const [, ...parts] = /^(\d\d)(\d\d)(\d\d)(\d{8})$/.exec(identification) ?? [];
   const [first, second, third, number] = parts;

@@ -3,10 +3,10 @@ import type { Context } from 'hono';
 import { html, raw } from 'hono/html';
 import { LANGUAGES, type Language, type PageEnv } from './languages.ts';
 
-/** A part of a page. The template escapes whatever is put into it. */
+/** A part of a page. The template escapes everything inserted into it. */
 export type Html = ReturnType<typeof html>;
 
-/** Whose page it is: each company of the sandbox has a colour and a name of its own. */
+/** Whose page it is: each company of the sandbox has its own colour and name. */
 export type Look = 'sandbox' | 'third-party' | 'front-office';
 
 const STYLE = `
@@ -64,7 +64,7 @@ export interface Page {
   readonly owner: string;
   readonly title: string;
   readonly body: Html;
-  /** The address of this page by GET, for the switch of languages; null: there is no switch. */
+  /** The address of this page by GET, for the language switch; null: there is no switch. */
   readonly here: string | null;
   readonly status?: 200 | 400 | 404 | 409 | 410 | 422 | 429 | 500 | 502 | 503;
   /** The only script that may run. */
@@ -105,7 +105,7 @@ function languageSwitch(language: Language, here: string): Html {
   return html`<nav aria-label="${SWITCH[language]}">${links}</nav>`;
 }
 
-/** Nothing from elsewhere is loaded, nothing is kept, and no address is passed on: they may hold codes and ids. */
+/** Nothing is loaded from elsewhere, nothing is cached, and no address is passed on: addresses may hold codes and ids. */
 function headersOf({ language, script, leadsAway = false }: Page): Record<string, string> {
   const policy = [
     "default-src 'none'",

@@ -7,13 +7,13 @@ export function newSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** In a time that does not depend on where they differ. */
+/** In constant time. */
 export function isSameSecret(given: string, wanted: string): boolean {
   const [one, other] = [Buffer.from(given), Buffer.from(wanted)];
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** The oldest go first; a person at a sandbox has one or two. */
+/** The oldest are dropped first; a person at a sandbox has one or two. */
 const SESSIONS_MAX = 1_000;
 
 /** What a company remembers of browsers, in memory: a restart of the sandbox forgets it. */
@@ -35,7 +35,7 @@ export class Sessions<Value> {
     return kept !== undefined && performance.now() < kept.endsAt ? kept.value : null;
   }
 
-  /** Under a new id, in place of any session that the browser has had. */
+  /** Under a new id, replacing any session of the browser. */
   begin(c: Context, value: Value): void {
     this.#forget(c);
     for (const oldest of this.#kept.keys()) {

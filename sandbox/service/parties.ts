@@ -10,7 +10,7 @@ const Party = v.object({
   privateKey: v.looseObject({ kty: v.string() }),
 });
 
-/** Somebody whom the service knows by a public key, with the private one. */
+/** A party that the service knows by a public key, with the private one. */
 export type Party = v.InferOutput<typeof Party>;
 
 export const Parties = v.object({ frontOffice: Party, thirdParty: Party });
@@ -24,7 +24,7 @@ export function readParties(file: string): Parties {
 
 const LIFETIME_SECONDS = 60;
 
-/** A token for one request. By the wall clock, as the service reads tokens. */
+/** A token for one request. By the wall clock, by which the service checks tokens. */
 export async function signedToken({ id, keyId, algorithm, privateKey }: Party, audience: string): Promise<string> {
   const issuedAt = Math.floor(Date.now() / 1_000);
   return new SignJWT()

@@ -1,7 +1,7 @@
 import { LosslessNumber, parse, stringify } from 'lossless-json';
 import * as v from 'valibot';
 
-/** Where the service is, for those who use it from outside. */
+/** The address of the service, for callers outside. */
 export interface ServiceAddress {
   readonly apiUrl: string;
   /** The issuer of ID tokens. */
@@ -15,11 +15,11 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** The service gave no answer that says anything: it is away, or has failed. Whether the request had an effect is unknown. */
-export class ServiceAway extends Error {
+/** The service gave no meaningful answer: it is unavailable, or has failed. Whether the request had an effect is unknown. */
+export class ServiceUnavailable extends Error {
   constructor(options?: ErrorOptions) {
     super('the service gives no answer', options);
-    this.name = 'ServiceAway';
+    this.name = 'ServiceUnavailable';
   }
 }
 
@@ -29,14 +29,14 @@ export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH';
   readonly path: string;
   readonly bearer?: string;
-  /** Its access token, if it has one, is sent with it by the scheme DPoP. */
+  /** The proof of a bound access token, which is then sent with the scheme DPoP. */
   readonly proof?: { readonly jwt: string; readonly accessToken?: string };
   readonly json?: unknown;
   readonly form?: Readonly<Record<string, string>>;
   readonly idempotencyKey?: string;
 }
 
-/** Throws ServiceAway for no answer, and for 5xx. */
+/** Throws ServiceUnavailable for no answer, and for 5xx. */
 export async function callService({ apiUrl }: ServiceAddress, call: Call): Promise<Answer> {
   const { method, path, bearer, proof, json, form, idempotencyKey } = call;
   const headers: Record<string, string> = {
@@ -50,7 +50,7 @@ export async function callService({ apiUrl }: ServiceAddress, call: Call): Promi
   const body =
     form === undefined ? (json === undefined ? null : stringify(json)) : new URLSearchParams(form).toString();
   const { status, text } = await sent(`${apiUrl}${path}`, { method, headers, body: body ?? null });
-  if (status >= 500) throw new ServiceAway();
+  if (status >= 500) throw new ServiceUnavailable();
   return { status, body: parsed(text) };
 }
 
@@ -59,7 +59,7 @@ async function sent(url: string, init: RequestInit): Promise<{ status: number; t
     const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(ANSWER_MS_MAX) });
     return { status: response.status, text: await response.text() };
   } catch (error) {
-    throw new ServiceAway({ cause: error });
+    throw new ServiceUnavailable({ cause: error });
   }
 }
 
@@ -71,18 +71,18 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What a successful answer says. An answer that the contract does not have counts as none. */
+/** The content of a successful answer. An answer that does not match the contract counts as none. */
 export function read<Schema extends v.GenericSchema>(schema: Schema, { body }: Answer): v.InferOutput<Schema> {
   const result = v.safeParse(schema, body);
   if (result.success) return result.output;
-  throw new ServiceAway();
+  throw new ServiceUnavailable();
 }
 
-const Refusal = v.object({ code: v.string() });
+const Rejection = v.object({ code: v.string() });
 
-/** The code of a refused request. */
+/** The code of a rejected request. */
 export function codeOf({ body }: Answer): string {
-  const result = v.safeParse(Refusal, body);
+  const result = v.safeParse(Rejection, body);
   return result.success ? result.output.code : '';
 }
 

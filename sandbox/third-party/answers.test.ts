@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ServiceAway } from '../service/service.ts';
-import { IdTokens, readBroughtBack } from './answers.ts';
+import { ServiceUnavailable } from '../service/service.ts';
+import { IdTokens, readFrontChannelAnswer } from './answers.ts';
 
 describe('what a browser brings back', () => {
   test.each([
     ['a whole address', 'http://127.0.0.1:3100/third-party/callback#code=c%2B1&state=s+1&id_token=t', 'c+1'],
     ['its fragment', '#code=c&state=s+1&id_token=t', 'c'],
     ['an address with spaces around', '  http://a/b?x=y#code=c&state=s%201&id_token=t\n', 'c'],
-    ['a refusal', 'http://a/b#error=access_denied&state=s+1&id_token=t', null],
+    ['a rejection', 'http://a/b#error=access_denied&state=s+1&id_token=t', null],
   ])('is read from %s', (_, text, code) => {
-    expect(readBroughtBack(text)).toEqual({ state: 's 1', idToken: 't', code });
+    expect(readFrontChannelAnswer(text)).toEqual({ state: 's 1', idToken: 't', code });
   });
 
   test.each([
@@ -22,7 +22,7 @@ describe('what a browser brings back', () => {
     ['no state', '#code=c&id_token=t'],
     ['no ID token', '#code=c&state=s'],
   ])('is not there: %s', (_, text) => {
-    expect(readBroughtBack(text)).toBeNull();
+    expect(readFrontChannelAnswer(text)).toBeNull();
   });
 });
 
@@ -53,7 +53,7 @@ describe('an ID token', () => {
 
   const half = (text: string) => createHash('sha256').update(text).digest().subarray(0, 16).toString('base64url');
 
-  /** Right but for what is given; undefined leaves a claim out. */
+  /** Valid except for the given claims; undefined omits a claim. */
   async function signed(change: Readonly<Record<string, unknown>> = {}, by = key, kid = 'now'): Promise<string> {
     const now = Math.floor(Date.now() / 1_000);
     const claims = {
@@ -72,10 +72,10 @@ describe('an ID token', () => {
     return new SignJWT(given).setProtectedHeader({ alg: 'PS256', kid }).sign(by.privateKey);
   }
 
-  test('vouches for the code and the state that it was signed for, and for a refusal', async () => {
+  test('vouches for the code and the state that it was signed for, and for a rejection', async () => {
     expect(await idTokens.vouchFor({ ...BROUGHT, idToken: await signed() }, EXPECTED)).toBe(true);
-    const refusal = { ...BROUGHT, code: null, idToken: await signed({ c_hash: undefined }) };
-    expect(await idTokens.vouchFor(refusal, EXPECTED)).toBe(true);
+    const rejection = { ...BROUGHT, code: null, idToken: await signed({ c_hash: undefined }) };
+    expect(await idTokens.vouchFor(rejection, EXPECTED)).toBe(true);
   });
 
   const past = Math.floor(Date.now() / 1_000) - 3_600;
@@ -90,7 +90,7 @@ describe('an ID token', () => {
     ['no state', { s_hash: undefined }],
     ['another code', { c_hash: half('other') }],
     ['no code', { c_hash: undefined }],
-    ['a time that is over', { iat: past, exp: past + 300 }],
+    ['a time that has passed', { iat: past, exp: past + 300 }],
     ['no end', { exp: undefined }],
   ])('does not vouch with %s', async (_, change) => {
     expect(await idTokens.vouchFor({ ...BROUGHT, idToken: await signed(change) }, EXPECTED)).toBe(false);
@@ -103,16 +103,16 @@ describe('an ID token', () => {
     }
   });
 
-  test('vouches for the access token beside it alone', async () => {
+  test('vouches only for the access token next to it', async () => {
     const idToken = await signed({ at_hash: half('access') });
     expect(await idTokens.vouchForAccess(idToken, 'access', EXPECTED)).toBe(true);
     expect(await idTokens.vouchForAccess(idToken, 'other', EXPECTED)).toBe(false);
     expect(await idTokens.vouchForAccess(await signed(), 'access', EXPECTED)).toBe(false);
   });
 
-  test('is not judged while the keys cannot be read', async () => {
+  test('is not decided on while the keys cannot be read', async () => {
     const away = new IdTokens({ apiUrl: 'http://127.0.0.1:1', publicUrl: ISSUER, audience: '' }, THIRD_PARTY);
-    const judged = away.vouchFor({ ...BROUGHT, idToken: await signed() }, EXPECTED);
-    await expect(judged).rejects.toBeInstanceOf(ServiceAway);
+    const vouched = away.vouchFor({ ...BROUGHT, idToken: await signed() }, EXPECTED);
+    await expect(vouched).rejects.toBeInstanceOf(ServiceUnavailable);
   });
 });

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
-import { type ServiceAddress, ServiceAway } from '../service/service.ts';
+import { type ServiceAddress, ServiceUnavailable } from '../service/service.ts';
 
 /** What the browser brings back in the address's fragment. */
-export interface BroughtBack {
+export interface FrontChannelAnswer {
   readonly state: string;
   readonly idToken: string;
-  /** Null when the account holder has refused. */
+  /** Null if the account holder has rejected. */
   readonly code: string | null;
 }
 
-/** Reads a whole address, or its fragment alone; null if neither holds an answer. */
-export function readBroughtBack(text: string): BroughtBack | null {
+/** Reads a whole address, or only its fragment; null if neither holds an answer. */
+export function readFrontChannelAnswer(text: string): FrontChannelAnswer | null {
   const fragment = new URLSearchParams(text.trim().replace(/^[^#]*#/, ''));
   const [state, idToken, code] = ['state', 'id_token', 'code'].map((name) => fragment.get(name));
   if (!state || !idToken) return null;
@@ -19,7 +19,7 @@ export function readBroughtBack(text: string): BroughtBack | null {
   return fragment.has('error') ? { state, idToken, code: null } : null;
 }
 
-/** What an ID token must be about. */
+/** The expected claims of an ID token. */
 export interface Expected {
   readonly consentId: string;
   readonly nonce: string;
@@ -38,7 +38,7 @@ export class IdTokens {
   }
 
   /** Whether the front channel's token vouches for the code, if there is one, and for the state. */
-  async vouchFor({ idToken, code, state }: BroughtBack, expected: Expected): Promise<boolean> {
+  async vouchFor({ idToken, code, state }: FrontChannelAnswer, expected: Expected): Promise<boolean> {
     const claims = await this.#claims(idToken, expected);
     return claims !== null && claims.s_hash === leftHalf(state) && (code === null || claims.c_hash === leftHalf(code));
   }
@@ -49,7 +49,7 @@ export class IdTokens {
     return claims !== null && claims.at_hash === leftHalf(accessToken);
   }
 
-  /** Null unless the service has signed the token, for us, now, and about this consent. */
+  /** Null unless the service has signed the token, for us, now, and for this consent. */
   async #claims(idToken: string, { consentId, nonce }: Expected): Promise<JWTPayload | null> {
     try {
       const { payload } = await jwtVerify(idToken, this.#keys, {
@@ -62,14 +62,14 @@ export class IdTokens {
       });
       return payload.nonce === nonce && payload.openbanking_intent_id === consentId ? payload : null;
     } catch (error) {
-      if (isOfTheToken(error)) return null;
-      throw new ServiceAway({ cause: error });
+      if (isTokenAtFault(error)) return null;
+      throw new ServiceUnavailable({ cause: error });
     }
   }
 }
 
-/** Not of the way to the keys. */
-function isOfTheToken(error: unknown): boolean {
+/** Whether the token is at fault, and not the access to the keys. */
+function isTokenAtFault(error: unknown): boolean {
   return (
     error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout) && error.code !== 'ERR_JOSE_GENERIC'
   );

@@ -8,7 +8,7 @@ import {
   codeOf,
   read,
   type ServiceAddress,
-  ServiceAway,
+  ServiceUnavailable,
 } from '../service/service.ts';
 import { ProofKey } from './proofs.ts';
 
@@ -21,7 +21,7 @@ export const PAYEE = {
 
 export const CURRENCY = 'GBP';
 
-/** What the account holder is asked for; the amount by its digits. */
+/** The request to the account holder; the amount by its digits. */
 export type Wanted = { readonly scope: 'accounts' } | { readonly scope: 'payments'; readonly amount: string };
 
 export interface Asked {
@@ -70,13 +70,13 @@ const PaymentAnswer = v.object({ data: v.object({ payment: Payment }) });
 const Token = v.object({ access_token: v.string(), id_token: v.string() });
 export type Token = v.InferOutput<typeof Token>;
 
-/** The consent has been revoked, or its time is over; or the service no longer knows the third party. */
-export class AccessIsOver extends Error {}
+/** The consent has been revoked or has expired, or the service no longer knows the third party. */
+export class AccessEnded extends Error {}
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 const TRANSACTIONS_MAX = 50;
 
-/** What the third party asks the service, under its own key or with access tokens. */
+/** The third party's requests to the service, under its own key or with access tokens. */
 export class Application {
   readonly id: string;
   readonly #service: ServiceAddress;
@@ -104,7 +104,7 @@ export class Application {
     return answer.status === 201 ? read(ConsentAnswer, answer).data.consent.id : null;
   }
 
-  /** Null if the code is too old, used, or was never one. */
+  /** Null if the code has expired, was used, or never existed. */
   async exchange(code: string, redirectUri: string): Promise<Token | null> {
     const form = {
       grant_type: 'authorization_code',
@@ -115,7 +115,7 @@ export class Application {
     };
     const call = { method: 'POST', path: '/open-banking/GB/token' } as const;
     const answer = await callService(this.#service, { ...call, form, proof: await this.#key.proofOf(call) });
-    if (answer.status === 401) throw new AccessIsOver();
+    if (answer.status === 401) throw new AccessEnded();
     return answer.status === 200 ? read(Token, answer) : null;
   }
 
@@ -125,19 +125,19 @@ export class Application {
       accounts.map(async (account) => {
         const { balances } = read(BalancesAnswer, await this.#get(`/${account.id}/balances`, accessToken)).data;
         const [balance] = balances;
-        if (balance === undefined) throw new ServiceAway();
+        if (balance === undefined) throw new ServiceUnavailable();
         return { ...account, ...balance };
       }),
     );
   }
 
-  /** Of the current month. */
+  /** The transactions of the current month. */
   async transactions(accountId: string, accessToken: string): Promise<readonly Transaction[]> {
     const path = `/${encodeURIComponent(accountId)}/transactions?metadata.page.size=${TRANSACTIONS_MAX}`;
     return read(TransactionsAnswer, await this.#get(path, accessToken)).data.transactions;
   }
 
-  /** Once per consent, however often it is asked for; null if the service refuses the payment. */
+  /** Once per consent, however often it is called; null if the service rejects the payment. */
   async pay(digits: string, consentId: string, accessToken: string): Promise<Payment | null> {
     const { instructedAmount, instructedCurrency, creditorAccount } = contentOf(digits);
     const payment = { instructedAmount, instructedCurrency, creditorAccount };
@@ -148,17 +148,17 @@ export class Application {
       json: { workflow: { code: 'direct' }, data: { payment } },
       idempotencyKey: consentId,
     });
-    if (answer.status === 401) throw new AccessIsOver();
-    // An attempt before this one may still be on its way to pay.
-    if (answer.status === 429 || codeOf(answer) === 'common.idempotency.in_progress') throw new ServiceAway();
+    if (answer.status === 401) throw new AccessEnded();
+    // A previous attempt may still be in progress.
+    if (answer.status === 429 || codeOf(answer) === 'common.idempotency.in_progress') throw new ServiceUnavailable();
     return answer.status === 201 ? read(PaymentAnswer, answer).data.payment : null;
   }
 
   async #get(path: string, accessToken: string): Promise<Answer> {
     const call = { method: 'GET', path: `/open-banking/GB/accounts${path}` } as const;
     const answer = await callService(this.#service, { ...call, proof: await this.#key.proofOf(call, accessToken) });
-    if (answer.status === 401) throw new AccessIsOver();
-    if (answer.status !== 200) throw new ServiceAway();
+    if (answer.status === 401) throw new AccessEnded();
+    if (answer.status !== 200) throw new ServiceUnavailable();
     return answer;
   }
 }

@@ -16,10 +16,10 @@ function shown(c: PageContext) {
   return { look: 'third-party', language, owner: OWNER, texts: THIRD_PARTY_TEXTS[language] } as const;
 }
 
-export function homePage(c: PageContext, refusedAmount: string | null = null): Promise<Response> {
+export function homePage(c: PageContext, rejectedAmount: string | null = null): Promise<Response> {
   const { texts, ...page } = shown(c);
   const { home } = texts;
-  const problem = refusedAmount === null ? null : home.amountProblem;
+  const problem = rejectedAmount === null ? null : home.amountProblem;
   const described = problem === null ? 'payee' : 'problem payee';
   const body = html`<p>${home.intro}</p>
 <form method="post" action="${PATH}/requests">
@@ -30,7 +30,7 @@ export function homePage(c: PageContext, refusedAmount: string | null = null): P
 <input type="hidden" name="scope" value="payments">
 ${problemBox(problem)}
 <label for="amount">${home.amount}</label>
-<input class="field" id="amount" name="amount" inputmode="decimal" autocomplete="off" required maxlength="16" value="${refusedAmount ?? '12.50'}" aria-describedby="${described}">
+<input class="field" id="amount" name="amount" inputmode="decimal" autocomplete="off" required maxlength="16" value="${rejectedAmount ?? '12.50'}" aria-describedby="${described}">
 <p class="hint" id="payee">${home.amountHint(PAYEE.name)}</p>
 <button type="submit">${home.pay}</button>
 </form>
@@ -38,7 +38,7 @@ ${problemBox(problem)}
   return showPage(c, { ...page, title: home.title, body, here: PATH, status: problem === null ? 200 : 400 });
 }
 
-/** Hands the fragment, which servers never see, to this address by POST; the browser's history forgets it. */
+/** Passes the fragment, which servers never see, to this address by POST; the browser's history forgets it. */
 const HAND_OVER = `
 const fragment = location.hash;
 if (fragment.length > 1) {
@@ -48,7 +48,7 @@ if (fragment.length > 1) {
 }
 `;
 
-/** Without a switch of languages, whose links would lose the fragment. */
+/** Without a language switch, whose links would lose the fragment. */
 export function callbackPage(c: PageContext, isWrong: boolean): Promise<Response> {
   const { texts, ...page } = shown(c);
   const { callback } = texts;
@@ -111,19 +111,19 @@ export function paymentPage(c: PageContext, digits: string, payment: Payment): P
 }
 
 const NOTICE_STATUS = {
-  refused: 200,
+  rejected: 200,
   foreign: 400,
   untrusted: 400,
   late: 400,
   over: 410,
   'not-asked': 502,
-  'payment-refused': 422,
+  'payment-rejected': 422,
   'payment-unsure': 503,
   unavailable: 503,
   failed: 500,
 } as const;
 
-/** How a way ended otherwise; with the next try of a payment whose outcome is not known. */
+/** Any other end of a request; for a payment with an unknown outcome, with a retry. */
 export function noticePage(c: PageContext, name: NoticeName): Promise<Response> {
   const { texts, ...page } = shown(c);
   const { title, text } = texts.notices[name];

@@ -6,7 +6,7 @@ type Proven = Pick<Call, 'method' | 'path'>;
 
 /**
  * The key to which the service binds the application's access tokens (RFC 9449). It is as short-lived as they are: sessions end
- * with the process, and it with them.
+ * with the process, and so does the key.
  */
 export class ProofKey {
   readonly #privateKey: KeyObject;
@@ -20,7 +20,7 @@ export class ProofKey {
     this.#publicUrl = publicUrl;
   }
 
-  /** For one request; without an access token for the one that asks for it. */
+  /** A proof for one request; without an access token for the request that asks for one. */
   async proofOf({ method, path }: Proven, accessToken?: string): Promise<NonNullable<Call['proof']>> {
     const address = `${this.#publicUrl}${path.split('?')[0]}`;
     const claims = { htm: method, htu: address, ...(accessToken === undefined ? {} : { ath: hashOf(accessToken) }) };

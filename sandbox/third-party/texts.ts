@@ -1,14 +1,14 @@
 import type { Language } from '../pages/languages.ts';
 
-/** Why a way ends without accounts or a payment. */
+/** Why a request ends without accounts or a payment. */
 export type NoticeName =
-  | 'refused'
+  | 'rejected'
   | 'foreign'
   | 'untrusted'
   | 'late'
   | 'over'
   | 'not-asked'
-  | 'payment-refused'
+  | 'payment-rejected'
   | 'payment-unsure'
   | 'unavailable'
   | 'failed';
@@ -93,7 +93,7 @@ const ENGLISH: ThirdPartyTexts = {
     status: 'Status when accepted',
   },
   notices: {
-    refused: { title: 'You have refused', text: 'Nothing was shared, and nothing was paid.' },
+    rejected: { title: 'You have rejected', text: 'Nothing was shared, and nothing was paid.' },
     foreign: {
       title: 'This answer belongs to no open request',
       text: 'This browser has not asked for it, or has used the answer already. Nothing was read or paid with it.',
@@ -106,9 +106,9 @@ const ENGLISH: ThirdPartyTexts = {
       title: 'This answer came too late',
       text: 'An approval must be used within a minute, and once. Nothing was read or paid with it.',
     },
-    over: { title: 'The access is over', text: 'You have withdrawn it, or its time is over. Please ask again.' },
-    'not-asked': { title: 'Your bank did not take the request', text: 'Nothing was asked for.' },
-    'payment-refused': { title: 'Your bank has refused the payment', text: 'Nothing was paid.' },
+    over: { title: 'Access has ended', text: 'You have withdrawn it, or it has expired. Please ask again.' },
+    'not-asked': { title: 'Your bank did not accept the request', text: 'No request was made.' },
+    'payment-rejected': { title: 'Your bank has rejected the payment', text: 'Nothing was paid.' },
     'payment-unsure': {
       title: 'Your bank has not answered',
       text: 'Perhaps the payment is on its way. Trying again is safe: it is paid once at most.',
@@ -159,7 +159,7 @@ const GERMAN: ThirdPartyTexts = {
     status: 'Status bei der Annahme',
   },
   notices: {
-    refused: { title: 'Sie haben abgelehnt', text: 'Nichts wurde weitergegeben und nichts gezahlt.' },
+    rejected: { title: 'Sie haben abgelehnt', text: 'Nichts wurde weitergegeben und nichts gezahlt.' },
     foreign: {
       title: 'Diese Antwort gehört zu keiner offenen Anfrage',
       text: 'Dieser Browser hat nicht danach gefragt oder die Antwort schon benutzt. Mit ihr wurde nichts gelesen oder gezahlt.',
@@ -177,7 +177,7 @@ const GERMAN: ThirdPartyTexts = {
       text: 'Sie haben ihn widerrufen, oder seine Zeit ist vorbei. Bitte fragen Sie neu an.',
     },
     'not-asked': { title: 'Ihre Bank hat die Anfrage nicht angenommen', text: 'Um nichts wurde gebeten.' },
-    'payment-refused': { title: 'Ihre Bank hat die Zahlung abgelehnt', text: 'Nichts wurde gezahlt.' },
+    'payment-rejected': { title: 'Ihre Bank hat die Zahlung abgelehnt', text: 'Nichts wurde gezahlt.' },
     'payment-unsure': {
       title: 'Ihre Bank hat nicht geantwortet',
       text: 'Vielleicht ist die Zahlung unterwegs. Ein neuer Versuch ist sicher: Gezahlt wird höchstens einmal.',
@@ -228,7 +228,7 @@ const FRENCH: ThirdPartyTexts = {
     status: 'État à l’acceptation',
   },
   notices: {
-    refused: { title: 'Vous avez refusé', text: 'Rien n’a été communiqué et rien n’a été payé.' },
+    rejected: { title: 'Vous avez refusé', text: 'Rien n’a été communiqué et rien n’a été payé.' },
     foreign: {
       title: 'Cette réponse ne correspond à aucune demande ouverte',
       text: 'Ce navigateur ne l’a pas demandée ou s’en est déjà servi. Rien n’a été lu ni payé avec elle.',
@@ -246,7 +246,7 @@ const FRENCH: ThirdPartyTexts = {
       text: 'Vous l’avez retiré ou il est arrivé à échéance. Veuillez refaire une demande.',
     },
     'not-asked': { title: 'Votre banque n’a pas pris la demande', text: 'Rien n’a été demandé.' },
-    'payment-refused': { title: 'Votre banque a refusé le paiement', text: 'Rien n’a été payé.' },
+    'payment-rejected': { title: 'Votre banque a refusé le paiement', text: 'Rien n’a été payé.' },
     'payment-unsure': {
       title: 'Votre banque n’a pas répondu',
       text: 'Le paiement est peut-être en route. Réessayer est sans risque : il est payé une fois au plus.',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { PAGE_NUMBER_MAX } from '../../api/frame/requests/request.ts';
+import { PAGE_NUMBER_MAX } from '../../api/http/requests/request.ts';
 
 /** What attackers know: the address, tokens of machine users with few roles, and one invitation link. */
 export interface Target {

@@ -11,13 +11,13 @@ import { internalTransfer, pairs } from '../../bench/cases/transfers.ts';
 import { Callers, type LoadCommand } from '../../bench/load/callers.ts';
 import { median } from '../../bench/load/measure.ts';
 import { residentBytes } from '../../bench/load/processor-time.ts';
+import { describeFailure } from '../../cli/common/actionable-error.ts';
+import { isAlive, logTail, type RunningProcess, stopProcess } from '../../cli/common/processes.ts';
 import { checkLedger } from '../../db/ledger/check.ts';
 import { createSignUpLink } from '../../db/users/sign-ups.ts';
-import { asId, type UserSignUpId } from '../../domain/frame/ids.ts';
-import { isAlive, logTail, type RunningProcess, stopProcess } from '../../scripts/frame/processes.ts';
-import { describeFailure } from '../../scripts/frame/remedy.ts';
-import { freePort } from '../../scripts/servers/ports.ts';
-import { childProcess } from '../../scripts/start/start-children.ts';
+import { freePort } from '../../dev/servers/ports.ts';
+import { childProcess } from '../../dev/start/start-children.ts';
+import { asId, type UserSignUpId } from '../../domain/common/ids.ts';
 import { createTestMachineUser, startApi, TEST_AUDIENCE, type TestApi } from '../harness/api.ts';
 import { TEST_ENCRYPTION_KEY } from '../harness/keyring.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
@@ -26,7 +26,7 @@ import { ATTACKS, type Target } from './attacks.ts';
 
 /**
  * Attacks the API while callers pay, alternating with as many harmless requests: payments must not suffer, memory
- * must stay bounded, and every attack must get its proper answer. Run by `npm test`.
+ * must stay bounded, and every attack must get its proper answer. Run by `npm run test:long`.
  */
 
 const ATTACKS_PER_SECOND = 50;
@@ -34,7 +34,7 @@ const PAYING_CALLERS = 16;
 /** Rounds of each kind; the order alternates, so that disturbances affect both alike. */
 const ROUNDS = 10;
 const ROUND_SECONDS = 3;
-/** Of the rate beside harmless requests. */
+/** As a share of the rate with harmless requests. */
 const RATE_KEPT_MIN = 0.7;
 const MEMORY_BYTES_MAX = 512 * 1024 ** 2;
 const MEMORY_LOOK_MS = 200;
@@ -75,12 +75,12 @@ async function setStage(
   database: TestDatabase,
   closers: (() => Promise<unknown> | unknown)[],
 ): Promise<Stage> {
-  const beside = await startApi(database);
-  closers.push(() => beside.stop());
+  const local = await startApi(database);
+  closers.push(() => local.stop());
   const sql = postgres(database.ownerUrl, { max: 1, onnotice: () => {} });
   closers.push(() => sql.end({ timeout: 1 }));
   const accounts = await createAccounts(sql);
-  const payer = await createTestMachineUser(beside.database, TEST_AUDIENCE, ['operator']);
+  const payer = await createTestMachineUser(local.database, TEST_AUDIENCE, ['operator']);
   const port = await freePort();
   const logFile = join(directory, 'api.log');
   const running = await childProcess({
@@ -102,16 +102,16 @@ async function setStage(
   closers.push(() => stopProcess(running, { graceMs: 15_000 }));
   const origin = `http://127.0.0.1:${port}`;
   await untilReady(origin, running, logFile);
-  const { viewer, operator } = beside.users;
+  const { viewer, operator } = local.users;
   return {
     api: { origin, process: running },
-    database: beside.database,
+    database: local.database,
     target: {
       url: origin,
       viewerToken: viewer.token,
       viewerKid: viewer.kid,
       operatorToken: operator.token,
-      signUpPath: `/sign-up/${await newSignUp(beside)}`,
+      signUpPath: `/sign-up/${await newSignUp(local)}`,
     },
     payments: {
       origin,
@@ -217,7 +217,7 @@ function checksOf(rates: Rates, report: AttackReport, memoryBytes: number | null
   const [attacked, calm] = [median(rates.attacks), median(rates.harmless)];
   const kept = attacked / calm;
   const mebibytes = memoryBytes === null ? null : Math.round(memoryBytes / 1024 ** 2);
-  const rate = `${Math.round(attacked)} payments a second beside attacks, ${Math.round(calm)} beside harmless requests: ${kept.toFixed(2)}`;
+  const rate = `${Math.round(attacked)} payments a second under attack, ${Math.round(calm)} with harmless requests: ${kept.toFixed(2)}`;
   return [
     ...ATTACKS.map(({ name, answers }) => {
       const { sent, wrong } = report;

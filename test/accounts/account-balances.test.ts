@@ -64,7 +64,7 @@ test('the balance at an instant is that after all entries up to it, with those o
   expect((await balanceAt('1999-12-31T23:59:59')).balance).toBe(0);
 });
 
-test('of forty who ask at once, for several accounts and instants, each gets its own answer', async () => {
+test('forty concurrent requests for several accounts and instants each get their own answer', async () => {
   const client = await world.client();
   const asked: { accountId: string; at: string; answer: Json }[] = [];
   for (const amounts of [[1], [2, 3], [5, 7, 11]]) {
@@ -93,19 +93,19 @@ test('of forty who ask at once, for several accounts and instants, each gets its
   expect(answers).toEqual(forty.map(({ answer }) => answer));
 });
 
-test('refuses an instant in the future, none, one that does not exist, and an unknown account', async () => {
+test('rejects an instant in the future, none, one that does not exist, and an unknown account', async () => {
   const accountId = await world.account(await world.client());
-  const refused = async (path: string) => {
+  const rejected = async (path: string) => {
     const { status, body } = await api.call('GET', `/accounts/${path}`);
     return [status, body.code, body.messageParameters[1]];
   };
   const at = 'data.balance.at';
-  expect(await refused(`${accountId}/balances?${at}=2999-01-01T00:00:00.000`)).toEqual([
+  expect(await rejected(`${accountId}/balances?${at}=2999-01-01T00:00:00.000`)).toEqual([
     400,
     'common.validation.field_invalid',
     'at',
   ]);
-  expect(await refused(`${accountId}/balances`)).toEqual([400, 'common.validation.field_required', 'at']);
-  expect((await refused(`${accountId}/balances?${at}=2026-02-31T00:00:00`))[0]).toBe(400);
-  expect((await refused(`${randomUUID()}/balances?${at}=2026-01-01T00:00:00`))[0]).toBe(404);
+  expect(await rejected(`${accountId}/balances`)).toEqual([400, 'common.validation.field_required', 'at']);
+  expect((await rejected(`${accountId}/balances?${at}=2026-02-31T00:00:00`))[0]).toBe(400);
+  expect((await rejected(`${randomUUID()}/balances?${at}=2026-01-01T00:00:00`))[0]).toBe(404);
 });

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newId } from '../../db/frame/ids.ts';
+import { newId } from '../../db/common/ids.ts';
 import type { Json, TestApi } from '../harness/api.ts';
 import { eventually, SANDBOX_SECRET } from '../harness/servers/sandbox.ts';
 import { type AccountsAtBank, startAccountsAtBank } from '../harness/workflows/accounts-at-bank.ts';
@@ -73,7 +73,7 @@ describe('opening at the bank', () => {
     expect(body.data.depositInformation['faster-payments']).toMatchObject({ accountNumber: active.accountNumber });
   });
 
-  test('an account of a client who was migrated from the bank opens there without making him anew', async () => {
+  test('an account of a client who was migrated from the bank opens there without creating the client a second time', async () => {
     const { status, body, text } = await api.call('POST', '/clients', {
       workflow: { code: 'migration' },
       data: { sourceId: 'client-corporate' },
@@ -90,7 +90,7 @@ describe('opening at the bank', () => {
     expect(await eventTypes(owner)).toEqual(['created', 'connection-created']);
   });
 
-  test.each(['functional', 'technical'])('a final %s refusal declines the account and says why', async (category) => {
+  test.each(['functional', 'technical'])('a final %s rejection declines the account and says why', async (category) => {
     const { id } = await issue({ alias: `fail-${category} 1` });
     const declined = await reaches(id, ['declined', 'active']);
     expect(declined).toMatchObject({
@@ -105,7 +105,7 @@ describe('opening at the bank', () => {
     expect(await hasEnded(id)).toBe(true);
   });
 
-  test('an account whose client the bank refuses is declined as dependency-failed, and a later one tries again', async () => {
+  test('an account whose client the bank rejects is declined as dependency-failed, and a later one tries again', async () => {
     const owner = await createClient('fail-functional');
     const { id } = await issue({ clientId: owner });
     const declined = await reaches(id, ['declined', 'active']);
@@ -126,7 +126,7 @@ describe('opening at the bank', () => {
   });
 });
 
-describe('moved by the bank', () => {
+describe('a status that the bank changes', () => {
   test('a suspended account keeps money that arrives on hold, and lets it in when the bank activates the account again', async () => {
     const { id } = await issue({});
     const { ledgerNumber } = await reaches(id, ['active']);
@@ -155,7 +155,7 @@ describe('moved by the bank', () => {
   });
 });
 
-test('an account that the bank closes before we hear of its opening opens by look-up, and closes', async () => {
+test('an account that the bank closes before its opening is reported opens by a look-up, and then closes', async () => {
   const { id } = await issue({ alias: 'silent 3' });
   await eventually('the bank has opened the account', async () =>
     (await service.outside(`/accounts/${id}/status`, { status: 'closed' })).ok ? true : undefined,
@@ -192,7 +192,7 @@ describe('closing at the bank', () => {
     expect(await hasEnded(id)).toBe(true);
   });
 
-  test('while pending is an illegal move, and bank details are the bank’s alone', async () => {
+  test('while pending is an illegal transition, and only the bank sets bank details', async () => {
     const { id } = await issue({ alias: 'slow 2' });
     expect((await close(id)).status).toBe(409);
     const details = await api.call('PATCH', `/accounts/${id}`, {

@@ -6,13 +6,13 @@ import { pipeline } from 'node:stream/promises';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { lockAccounts, post } from '../../db/ledger/ledger.ts';
-import { type AccountId, asId } from '../../domain/frame/ids.ts';
-import { readCamt053 } from '../../scripts/testing/camt053.ts';
+import { type AccountId, asId } from '../../domain/common/ids.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
-import { createEntries } from '../harness/entries.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
+import { createEntries } from '../harness/parties/entries.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { until } from '../harness/stage.ts';
+import { readCamt053 } from '../tools/camt053.ts';
 
 let database: TestDatabase;
 let api: TestApi;
@@ -286,19 +286,19 @@ describe('GET /accounts/{accountId}/account-statements/export', () => {
     expect(second).toContain('<Cd>OPBD</Cd></CdOrPrtry></Tp><Amt Ccy="GBP">1.20</Amt>');
   });
 
-  test('refuses what it cannot export: no or another format, the future, no such account', async () => {
+  test('rejects what it cannot export: no or another format, the future, no such account', async () => {
     const accountId = await world.account(clientId);
-    const refused = async (query: string, id = accountId) => {
+    const rejected = async (query: string, id = accountId) => {
       const { status, body } = await api.call('GET', pathOf(id, query));
       return [status, body.code, body.messageParameters[1]];
     };
-    expect(await refused('')).toEqual([400, 'common.validation.field_required', 'format']);
-    expect(await refused('format=pdf')).toEqual([400, 'common.validation.field_invalid', 'format']);
-    expect(await refused(`format=csv&${FROM}=2999-01-01T00:00:00`)).toEqual([
+    expect(await rejected('')).toEqual([400, 'common.validation.field_required', 'format']);
+    expect(await rejected('format=pdf')).toEqual([400, 'common.validation.field_invalid', 'format']);
+    expect(await rejected(`format=csv&${FROM}=2999-01-01T00:00:00`)).toEqual([
       400,
       'common.validation.field_invalid',
       'entryDateTimeFrom',
     ]);
-    expect((await refused('format=csv', randomUUID()))[0]).toBe(404);
+    expect((await rejected('format=csv', randomUUID()))[0]).toBe(404);
   });
 });

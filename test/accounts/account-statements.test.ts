@@ -4,12 +4,13 @@ import postgres from 'postgres';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createAccount } from '../../db/accounts/creation.ts';
 import { EVERY_ENTRY, listStatementEntries } from '../../db/accounts/statements.ts';
-import { createDatabase, type Database } from '../../db/driver/client.ts';
-import { newId } from '../../db/frame/ids.ts';
+import { createDatabase } from '../../db/client.ts';
+import { newId } from '../../db/common/ids.ts';
 import { lockAccounts, post } from '../../db/ledger/ledger.ts';
-import { type AccountId, asId, type ClientId } from '../../domain/frame/ids.ts';
+import type { Database } from '../../db/query/database.ts';
+import { type AccountId, asId, type ClientId } from '../../domain/common/ids.ts';
 import { TESTER } from '../harness/audit.ts';
-import { createEntries } from '../harness/entries.ts';
+import { createEntries } from '../harness/parties/entries.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
 let testDatabase: TestDatabase;

@@ -4,18 +4,19 @@ import { type AccountRow, patchAccount } from '../../db/accounts/accounts.ts';
 import { advanceAccountConnection, recordAccountOutcome } from '../../db/accounts/connections.ts';
 import { createAccount } from '../../db/accounts/creation.ts';
 import { findAccount } from '../../db/accounts/reads.ts';
+import { createDatabase } from '../../db/client.ts';
 import { findClientConnection, recordClientConnection } from '../../db/clients/connections.ts';
-import { createDatabase, type Database } from '../../db/driver/client.ts';
-import { newId } from '../../db/frame/ids.ts';
-import { wakeOverdue } from '../../db/frame/open-work.ts';
+import { newId } from '../../db/common/ids.ts';
+import { wakeOverdue } from '../../db/common/open-work.ts';
 import { post } from '../../db/ledger/ledger.ts';
+import type { Database } from '../../db/query/database.ts';
 import type { Account } from '../../domain/accounts/accounts.ts';
 import type { AccountOutcome } from '../../domain/accounts/connections.ts';
-import type { AccountId, ClientId } from '../../domain/frame/ids.ts';
+import type { AccountId, ClientId } from '../../domain/common/ids.ts';
 import { TESTER } from '../harness/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
-// Account transitions alone, on real Postgres with a clock that the test moves: calls from a workflow and a bank in
+// Account transitions only, on real Postgres with a clock that the test moves: calls from a workflow and a bank in
 // any order, late and repeated.
 let testDatabase: TestDatabase;
 let database: Database;
@@ -42,8 +43,8 @@ const OPENED: AccountOutcome = {
   reference: 'SBA-1',
   details: { country: 'GB', iban: null, accountNumber: '31926819', routingCodes: { 'sort-code': '601613' } },
 };
-const REFUSED: AccountOutcome = {
-  outcome: 'refused',
+const REJECTED: AccountOutcome = {
+  outcome: 'rejected',
   error: { category: 'technical', origin: 'provider', code: 'no', message: 'No.', attributes: {} },
 };
 
@@ -131,7 +132,7 @@ test('first the client, then the account, then a wait until the first look-up', 
   expect(await advance(id)).toEqual({ do: 'end' });
 });
 
-test('a look-up is due 10 s after the submission; not knowing schedules the next one and fails nothing', async () => {
+test('a look-up is due 10 s after the submission; an unknown outcome schedules the next one and fails nothing', async () => {
   const { id, clientId } = await newAccount();
   await connect(clientId);
   await advance(id);
@@ -147,7 +148,7 @@ test('a look-up is due 10 s after the submission; not knowing schedules the next
   expect(await eventTypes(id)).toEqual(['connection-creation-instructed']);
 });
 
-test('what the provider never got goes out again as the same request', async () => {
+test('a request that the provider never received is sent again unchanged', async () => {
   const { id, clientId } = await newAccount();
   await connect(clientId);
   expect(await advance(id)).toEqual({ do: 'open-account', attempt: 1 });
@@ -163,20 +164,20 @@ test('a report that is repeated or out of order changes nothing', async () => {
   for (const outcome of [OPENED, { outcome: 'not-found' }, { outcome: 'unknown' }] as const) {
     expect(await say(id, outcome)).toBe('no-effect');
   }
-  // A contradiction: nothing moves, and it is recorded for a person.
-  expect(await say(id, REFUSED)).toBe('break');
+  // A contradiction: nothing moves, and it is recorded for an operator.
+  expect(await say(id, REJECTED)).toBe('break');
   const breaks = await database.reader.execute(sql`SELECT kind FROM reconciliation_breaks WHERE our_reference = ${id}`);
   expect(breaks).toEqual([{ kind: 'account-outcome-contradicts' }]);
   expect(await row(id)).toEqual(before);
   expect(await eventTypes(id)).toEqual(events);
 });
 
-test('of many identical concurrent reports one is applied', async () => {
+test('only one of many identical concurrent reports is applied', async () => {
   const { id, clientId } = await newAccount();
   await connect(clientId);
   await advance(id);
   const outcomes = await Promise.all(
-    Array.from({ length: 8 }, (_, index) => say(id, index % 2 === 0 ? OPENED : REFUSED)),
+    Array.from({ length: 8 }, (_, index) => say(id, index % 2 === 0 ? OPENED : REJECTED)),
   );
   expect(outcomes.filter((outcome) => outcome === 'applied')).toHaveLength(1);
   expect(await eventTypes(id)).toHaveLength(3);
@@ -192,16 +193,16 @@ test('a client is connected once however often it is reported, with one event', 
   expect(await eventTypes(clientId)).toEqual(['connection-created']);
 });
 
-test('a refusal of an earlier close does not fail a later one', async () => {
+test('a rejection of an earlier close does not fail a later one', async () => {
   const { id } = await active();
   await close(id);
   const first = await row(id);
   expect(await advance(id)).toEqual({ do: 'close-account', attempt: first.changeAttempt });
-  await say(id, REFUSED, 'close', first.changeAttempt);
+  await say(id, REJECTED, 'close', first.changeAttempt);
   await close(id);
   const second = await row(id);
   expect(second.changeAttempt).toBe(first.changeAttempt + 1);
-  expect(await say(id, REFUSED, 'close', first.changeAttempt)).toBe('no-effect');
+  expect(await say(id, REJECTED, 'close', first.changeAttempt)).toBe('no-effect');
   expect(await say(id, { outcome: 'closed' }, 'close', second.changeAttempt)).toBe('applied');
   expect(await status(id)).toBe('closed');
   expect((await eventTypes(id)).slice(3)).toEqual([
@@ -213,7 +214,7 @@ test('a refusal of an earlier close does not fail a later one', async () => {
   ]);
 });
 
-test('an account that gets money while its bank closes it is suspended, not closed with money, and recorded for a person', async () => {
+test('an account that gets money while its bank closes it is suspended, not closed with money, and recorded for an operator', async () => {
   const { id } = await active();
   await close(id);
   await database.transaction(async (tx) => {
@@ -233,7 +234,7 @@ test('an account that gets money while its bank closes it is suspended, not clos
   expect(breaks).toEqual([{ kind: 'account-closed-with-money' }]);
 });
 
-test('an IBAN that another account has is a break: nothing changes and a person looks', async () => {
+test('an IBAN that another account has is a break: nothing changes and an operator decides', async () => {
   const iban = 'GB29NWBK60161331926819';
   const withIban = { ...OPENED, details: { country: 'GB', iban, accountNumber: null, routingCodes: null } } as const;
   const [first, second] = [await newAccount(), await newAccount()];
@@ -246,7 +247,7 @@ test('an IBAN that another account has is a break: nothing changes and a person 
   expect(await status(second.id)).toBe('pending');
 });
 
-test('money held and payments waiting for an account look again when its status changes', async () => {
+test('held money and payments waiting for an account are rechecked when its status changes', async () => {
   const { id, clientId } = await newAccount();
   const held = newId();
   await database.reader.execute(sql`
@@ -301,15 +302,5 @@ test('a look-up that the workflow has missed is made as soon as the sweep wakes 
   await database.transaction((tx) => wakeOverdue(tx, 'account-connection', 100));
   expect(await advance(id)).toMatchObject({ do: 'look-up' });
   await say(id, { outcome: 'unknown' });
-  expect(await advance(id)).toMatchObject({ do: 'wait', for: 'provider' });
-});
-
-test('an account that the release before has submitted is looked up, and follows the schedule from then on', async () => {
-  const { id, clientId } = await newAccount();
-  await connect(clientId);
-  await advance(id);
-  await database.reader.execute(sql`UPDATE accounts SET next_look_up_at = NULL WHERE id = ${id}`);
-  expect(await advance(id)).toMatchObject({ do: 'look-up' });
-  await say(id, { outcome: 'accepted', reference: null });
   expect(await advance(id)).toMatchObject({ do: 'wait', for: 'provider' });
 });

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newId } from '../../db/frame/ids.ts';
+import { newId } from '../../db/common/ids.ts';
 import { checkLedger } from '../../db/ledger/check.ts';
 import { post } from '../../db/ledger/ledger.ts';
 import {
-  ACCOUNT_MOVES,
   ACCOUNT_STATUSES,
+  ACCOUNT_TRANSITIONS,
   type AccountStatus,
   CONNECTION_STATES,
   type ConnectionState,
 } from '../../domain/accounts/accounts.ts';
-import { type AccountId, asId } from '../../domain/frame/ids.ts';
-import { isLedgerNumber } from '../../domain/frame/numbers/numbers.ts';
+import { type AccountId, asId } from '../../domain/common/ids.ts';
+import { isLedgerNumber } from '../../domain/common/numbers/numbers.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
@@ -98,7 +98,7 @@ async function credit(accountId: string, amountMinor: bigint, number: string, po
   });
 }
 
-function expectRefused(
+function expectRejected(
   answer: { status: number; body: Json },
   status: number,
   code: string,
@@ -167,20 +167,20 @@ describe('POST /accounts', () => {
 
   test('contradictions and unknown providers are 400, accounts that no provider offers are 422', async () => {
     const account = { clientId, currency: 'GBP' };
-    expectRefused(await issue(account, { method: 'plug-in', type: 'implicit' }), 400, 'connect.method.type_mismatch');
-    expectRefused(
+    expectRejected(await issue(account, { method: 'plug-in', type: 'implicit' }), 400, 'connect.method.type_mismatch');
+    expectRejected(
       await issue(account, { method: 'plug-in', type: 'explicit', serviceProvider: 'sandbox-bank' }),
       400,
       'connect.method.type_mismatch',
     );
-    expectRefused(
-      await issue(account, { type: 'explicit', serviceProvider: 'nobody' }),
+    expectRejected(
+      await issue(account, { type: 'explicit', serviceProvider: 'unknown' }),
       400,
       'common.validation.field_invalid',
-      ['connect', 'serviceProvider', 'nobody'],
+      ['connect', 'serviceProvider', 'unknown'],
     );
-    expectRefused(await issue(account, { method: 'smoke-signals' }), 400, 'common.validation.field_invalid');
-    expectRefused(await issue({ clientId, currency: 'GBP', country: 'FR' }, {}), 422, 'connect.offer.unavailable');
+    expectRejected(await issue(account, { method: 'smoke-signals' }), 400, 'common.validation.field_invalid');
+    expectRejected(await issue({ clientId, currency: 'GBP', country: 'FR' }, {}), 422, 'connect.offer.unavailable');
   });
 
   test('what contradicts itself in connect is named with everything else that is wrong', async () => {
@@ -205,26 +205,31 @@ describe('POST /accounts', () => {
 
   test('the client must exist and be active', async () => {
     const unknown = randomUUID();
-    expectRefused(await issue({ clientId: unknown, currency: 'GBP' }), 404, 'common.coding.internal.record_not_found', [
-      'account',
-      'clientId',
-      unknown,
-    ]);
+    expectRejected(
+      await issue({ clientId: unknown, currency: 'GBP' }),
+      404,
+      'common.coding.internal.record_not_found',
+      ['account', 'clientId', unknown],
+    );
     const inactive = await createClient('Idle');
     await api.database.reader.execute(sql`UPDATE clients SET status = 'suspended' WHERE id = ${inactive}`);
-    expectRefused(await issue({ clientId: inactive, currency: 'GBP' }), 422, 'client.status.not_active');
+    expectRejected(await issue({ clientId: inactive, currency: 'GBP' }), 422, 'client.status.not_active');
   });
 
-  test('an alias has at most 30 characters, and unknown fields and workflows are refused', async () => {
-    expectRefused(
+  test('an alias has at most 30 characters, and unknown fields and workflows are rejected', async () => {
+    expectRejected(
       await issue({ clientId, currency: 'GBP', alias: 'x'.repeat(31) }),
       400,
       'common.validation.field_invalid',
     );
     expect((await issue({ clientId, currency: 'GBP', alias: 'ä'.repeat(30) })).status).toBe(201);
-    expectRefused(await issue({ clientId, currency: 'GBP', colour: 'red' }), 400, 'common.validation.field_unexpected');
+    expectRejected(
+      await issue({ clientId, currency: 'GBP', colour: 'red' }),
+      400,
+      'common.validation.field_unexpected',
+    );
     const other = await api.call('POST', '/accounts', { workflow: { code: 'client.unknown' }, data: { account: {} } });
-    expectRefused(other, 400, 'common.workflow.unknown_code');
+    expectRejected(other, 400, 'common.workflow.unknown_code');
   });
 
   test('a repeated key answers the same account byte for byte and opens one', async () => {
@@ -243,9 +248,9 @@ describe('POST /accounts', () => {
     expect(found.data.accounts).toHaveLength(1);
   });
 
-  test('a viewer opens nothing', async () => {
+  test('a viewer cannot open an account', async () => {
     const body = { workflow: { code: 'client.issuing' }, data: { account: { clientId, currency: 'GBP' } } };
-    expectRefused(await api.call('POST', '/accounts', body, { as: 'viewer' }), 403, 'common.security.access_denied');
+    expectRejected(await api.call('POST', '/accounts', body, { as: 'viewer' }), 403, 'common.security.access_denied');
   });
 });
 
@@ -359,7 +364,7 @@ describe('PATCH /accounts/{accountId} of plug-in accounts', () => {
     );
   }
 
-  /** A refused result changes nothing; an accepted one has the event of its connection first. */
+  /** A rejected result changes nothing; an accepted one has the event of its connection first. */
   async function expectResult(id: string, change: Json, expected: number): Promise<void> {
     const before = await eventTypes(id);
     const answer = await patch(id, change);
@@ -386,9 +391,9 @@ describe('PATCH /accounts/{accountId} of plug-in accounts', () => {
     expect((await patch(account.id, { status: 'closed', connection: { status: 'closed' } })).status).toBe(200);
   });
 
-  test('the error of a connection is kept or refused, never dropped', async () => {
+  test('the error of a connection is kept or rejected, never dropped', async () => {
     const unexpected = async (id: string, change: Json) =>
-      expectRefused(await patch(id, change), 400, 'common.validation.field_unexpected', [
+      expectRejected(await patch(id, change), 400, 'common.validation.field_unexpected', [
         'account',
         'connection.error',
         '',
@@ -409,7 +414,7 @@ describe('PATCH /accounts/{accountId} of plug-in accounts', () => {
     const later = { ...ERROR, code: 'later' };
     const replaced = await patch(id, { connection: { error: later } });
     expect(replaced.body.data.account.connection).toMatchObject({ state: 'completed-outdated', error: later });
-    expectRefused(await patch(id, { connection: { error: null } }), 400, 'common.validation.field_required', [
+    expectRejected(await patch(id, { connection: { error: null } }), 400, 'common.validation.field_required', [
       'account',
       'connection.error',
       '',
@@ -418,8 +423,8 @@ describe('PATCH /accounts/{accountId} of plug-in accounts', () => {
     expect(sound.body.data.account.connection).toMatchObject({ state: 'completed-up-to-date', error: null });
 
     const declined = await plugInAccount();
-    const refused = await patch(declined.id, { status: 'declined', connection: { error: ERROR } });
-    expect(refused.body.data.account.connection).toMatchObject({ state: 'creation-failed', error: ERROR });
+    const rejected = await patch(declined.id, { status: 'declined', connection: { error: ERROR } });
+    expect(rejected.body.data.account.connection).toMatchObject({ state: 'creation-failed', error: ERROR });
   });
 
   // The way to each status, from pending.
@@ -432,13 +437,13 @@ describe('PATCH /accounts/{accountId} of plug-in accounts', () => {
     declined: ['declined'],
   };
   for (const from of ACCOUNT_STATUSES) {
-    test(`from ${from} exactly the moves of the table are legal, every other is 409 and changes nothing`, async () => {
+    test(`from ${from} exactly the transitions of the table are legal, every other is 409 and changes nothing`, async () => {
       for (const to of ACCOUNT_STATUSES) {
         const account = await plugInAccount();
         for (const status of WAYS[from]) expect((await patch(account.id, { status })).status).toBe(200);
         const before = await eventTypes(account.id);
-        const stays = from === to && ACCOUNT_MOVES[from].length > 0;
-        const legal = stays || ACCOUNT_MOVES[from].includes(to);
+        const stays = from === to && ACCOUNT_TRANSITIONS[from].length > 0;
+        const legal = stays || ACCOUNT_TRANSITIONS[from].includes(to);
         const moved = await patch(account.id, { status: to });
         expect([to, moved.status]).toEqual([to, legal ? 200 : 409]);
         const { body } = await api.call('GET', `/accounts/${account.id}`);
@@ -450,7 +455,7 @@ describe('PATCH /accounts/{accountId} of plug-in accounts', () => {
 
   test('bank details without the status are 400 unless the account is active', async () => {
     const account = await plugInAccount();
-    expectRefused(await patch(account.id, { accountNumber: '12345678' }), 400, 'common.validation.field_required', [
+    expectRejected(await patch(account.id, { accountNumber: '12345678' }), 400, 'common.validation.field_required', [
       'account',
       'status',
       '',
@@ -460,20 +465,20 @@ describe('PATCH /accounts/{accountId} of plug-in accounts', () => {
     expect((await eventTypes(active.id)).at(-1)).toBe('account-information-updated');
   });
 
-  test('another connection, a wrong IBAN and an IBAN that another account has are refused', async () => {
+  test('another connection, a wrong IBAN and an IBAN that another account has are rejected', async () => {
     const account = await activeAccount({}, { iban: 'GB94BARC10201530093459' });
-    expectRefused(
+    expectRejected(
       await patch(account.id, { connection: { id: newId(), status: 'closed' } }),
       400,
       'common.validation.field_invalid',
     );
-    expectRefused(await patch(account.id, { iban: 'GB00NWBK60161331926819' }), 400, 'common.validation.field_invalid');
+    expectRejected(await patch(account.id, { iban: 'GB00NWBK60161331926819' }), 400, 'common.validation.field_invalid');
     const other = await activeAccount();
-    expectRefused(await patch(other.id, { iban: 'GB94BARC10201530093459' }), 409, 'common.state.illegal_transition');
+    expectRejected(await patch(other.id, { iban: 'GB94BARC10201530093459' }), 409, 'common.state.illegal_transition');
   });
 
   test('an unknown account is 404, an empty patch changes nothing', async () => {
-    expectRefused(await patch(randomUUID(), { alias: 'x' }), 404, 'common.coding.internal.record_not_found');
+    expectRejected(await patch(randomUUID(), { alias: 'x' }), 404, 'common.coding.internal.record_not_found');
     const account = await activeAccount();
     const before = await eventTypes(account.id);
     expect((await patch(account.id, {})).body.data.account).toEqual(account);
@@ -485,10 +490,10 @@ describe('closing', () => {
   test('with money, then with money on its way, is 422; emptied it closes', async () => {
     const account = await activeAccount();
     await credit(account.id, 500n, '20261121-M00001');
-    expectRefused(await patch(account.id, { status: 'closed' }), 422, 'account.close.not_empty');
+    expectRejected(await patch(account.id, { status: 'closed' }), 422, 'account.close.not_empty');
     await credit(account.id, -500n, '20261121-M00002');
     await api.database.reader.execute(sql`UPDATE accounts SET receivable_minor = 5 WHERE id = ${account.id}`);
-    expectRefused(await patch(account.id, { status: 'closed' }), 422, 'account.close.not_empty');
+    expectRejected(await patch(account.id, { status: 'closed' }), 422, 'account.close.not_empty');
     await api.database.reader.execute(sql`UPDATE accounts SET receivable_minor = 0 WHERE id = ${account.id}`);
     expect((await patch(account.id, { status: 'closed' })).status).toBe(200);
   });
@@ -549,7 +554,7 @@ describe('GET /accounts', () => {
     });
     expect(full.headers.get('deprecation')).not.toBeNull();
     expect(full.headers.get('sunset')).toContain('31 May 2024');
-    expectRefused(await api.call('GET', `/accounts/${randomUUID()}`), 404, 'common.coding.internal.record_not_found');
+    expectRejected(await api.call('GET', `/accounts/${randomUUID()}`), 404, 'common.coding.internal.record_not_found');
   });
 
   test('every filter finds the account that it describes and not the other', async () => {
@@ -615,7 +620,7 @@ describe('GET /accounts', () => {
     );
     expect(page.body.metadata.page).toEqual({ size: 1, number: 1, totalElements: 2, totalPages: 2 });
     expect(page.body.data.accounts[0].id).toBe(other.id);
-    expectRefused(
+    expectRejected(
       await api.call('GET', '/accounts?data.account.colour=red'),
       400,
       'common.validation.field_unexpected',
@@ -726,14 +731,14 @@ describe('GET /accounts/{accountId}/account-statements', () => {
     expect(second.body.metadata.page).toEqual({ size: 2, number: 1, totalElements: 4, totalPages: 2 });
     expect(second.body.data.accountStatements[0].transactionNumber).toBe('20260201-M0000C');
     expect(await narratives(`${whole}&data.accountStatement.transactionNumber=20260201-M0000B`)).toBe('B');
-    expectRefused(
+    expectRejected(
       await statement(
         `data.accountStatement.entryDateTimeFrom=${at(1)}&data.accountStatement.entryDateTimeTo=${at(2)}`,
       ),
       400,
       'common.validation.field_invalid',
     );
-    expectRefused(
+    expectRejected(
       await api.call('GET', `/accounts/${randomUUID()}/account-statements`),
       404,
       'common.coding.internal.record_not_found',
@@ -741,7 +746,7 @@ describe('GET /accounts/{accountId}/account-statements', () => {
   });
 });
 
-describe('what is asked before a transfer', () => {
+describe('queries before a transfer', () => {
   test('deposit information has one entry for each scheme, and internal', async () => {
     const account = await activeAccount(
       {},
@@ -771,7 +776,7 @@ describe('what is asked before a transfer', () => {
       'swift',
     ]);
     expect((await get('outgoing-transfer-schemes/US')).body.data.transferSchemes).toEqual(['swift']);
-    expectRefused(await get('outgoing-transfer-schemes/XX'), 400, 'common.validation.field_invalid');
+    expectRejected(await get('outgoing-transfer-schemes/XX'), 400, 'common.validation.field_invalid');
     const reasons = await get('transfer-reasons/CN');
     expect(reasons.body.data.transferReasons.length).toBeGreaterThan(1);
     expect((await get('transfer-reasons/GB')).body.data.transferReasons).toEqual([]);
@@ -784,8 +789,8 @@ describe('what is asked before a transfer', () => {
     expect(chaps.body.data.unavailableDates.length).toBeGreaterThan(103);
     expect(chaps.body.data.unavailableDates).not.toContain(chaps.body.data.nextAvailableDate);
     expect(chaps.body.data.nextCutoffDateTime.slice(0, 10)).toBe(chaps.body.data.nextAvailableDate);
-    expectRefused(await get('outgoing-transfer-date-metadata/external/sepa'), 422, 'transfer.scheme.unavailable');
-    expectRefused(await get('outgoing-transfer-date-metadata/internal/chaps'), 400, 'common.validation.field_invalid');
+    expectRejected(await get('outgoing-transfer-date-metadata/external/sepa'), 422, 'transfer.scheme.unavailable');
+    expectRejected(await get('outgoing-transfer-date-metadata/internal/chaps'), 400, 'common.validation.field_invalid');
   });
 });
 

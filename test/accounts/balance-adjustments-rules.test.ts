@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AccountStatus } from '../../domain/accounts/accounts.ts';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import {
@@ -9,13 +9,13 @@ import {
   fieldRules,
   invalid,
   problemsOf,
-  refused,
+  rejected,
   same,
   shownAs,
 } from '../harness/parties/field-rules.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
-// Accepted and refused requests for balance adjustments. A refused one leaves the account as it was.
+// Accepted and rejected requests for balance adjustments. A rejected one leaves the account as it was.
 
 let database: TestDatabase;
 let api: TestApi;
@@ -60,44 +60,44 @@ const COMMON: readonly FieldRule[] = [
     rule: '4.5',
     path: 'accountId',
     need: 'required',
-    refuses: invalid('17', 17, '', '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b02'),
+    rejects: invalid('17', 17, '', '0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b02'),
   },
   {
     rule: '4.5',
     path: 'direction',
     need: 'required',
     takes: same('debit', 'credit'),
-    refuses: invalid('both', 'DEBIT', '', 1),
+    rejects: invalid('both', 'DEBIT', '', 1),
   },
   {
     rule: '1 Amounts',
     path: 'amount',
     need: 'required',
     takes: same(0.01, 1.5, 3),
-    refuses: invalid(0, -1, 0.001, 1e15, '1', true),
+    rejects: invalid(0, -1, 0.001, 1e15, '1', true),
   },
   {
     rule: '1 Currencies',
     path: 'currency',
     need: 'required',
     takes: same('GBP'),
-    refuses: invalid('gbp', 'XXX', '', 1),
+    rejects: invalid('gbp', 'XXX', '', 1),
   },
   {
     rule: '4.5',
     path: 'description',
     need: 'optional',
     takes: [...same('Charged twice', 'ä'.repeat(140)), shownAs('e\u0301', 'é')],
-    refuses: invalid('', ' ', 'a'.repeat(141), 'line\nbreak', 1),
+    rejects: invalid('', ' ', 'a'.repeat(141), 'line\nbreak', 1),
   },
 ];
 
-const resource = (workflow: () => Json, beside: Json) => ({
+const resource = (workflow: () => Json, alsoRequired: Json) => ({
   label: 'balanceAdjustment',
-  least: () => ({ ...least(), ...beside }),
-  beside: {},
+  least: () => ({ ...least(), ...alsoRequired }),
+  alsoRequired: {},
   post: (sent: Json) => post(account, workflow(), sent),
-  shown: ({ body }: Called) => body.data.balanceAdjustment,
+  shown: ({ body }: ApiResponse) => body.data.balanceAdjustment,
 });
 
 describe('fields of a correction of an incoming transfer', () => {
@@ -109,14 +109,14 @@ describe('fields of a correction of an incoming transfer', () => {
         rule: 'decisions, Accounts',
         path: 'unconnectedServiceProvider',
         need: 'optional',
-        refuses: [refused('Other Bank Ltd', 'field_unexpected')],
+        rejects: [rejected('Other Bank Ltd', 'field_unexpected')],
       },
-      { rule: '2.5', path: 'id', need: 'read-only', refuses: [refused(randomUUID(), 'field_unexpected')] },
+      { rule: '2.5', path: 'id', need: 'read-only', rejects: [rejected(randomUUID(), 'field_unexpected')] },
       {
         rule: '2.5',
         path: 'transactionNumber',
         need: 'read-only',
-        refuses: [refused('20261121-Y4K7QZ', 'field_unexpected')],
+        rejects: [rejected('20261121-Y4K7QZ', 'field_unexpected')],
       },
     ],
   );
@@ -127,7 +127,7 @@ const PROVIDER: FieldRule = {
   path: 'unconnectedServiceProvider',
   need: 'required',
   takes: same('Other Bank Ltd', 'a'.repeat(140)),
-  refuses: invalid('', 'a'.repeat(141), 1),
+  rejects: invalid('', 'a'.repeat(141), 1),
 };
 
 describe('fields of a correction of an unconnected provider', () => {
@@ -145,7 +145,7 @@ describe('fields of a synchronization', () => {
 });
 
 const AT = 'common.validation.field_';
-const REFUSED_WORKFLOWS: readonly [name: string, workflow: Json, problem: string][] = [
+const REJECTED_WORKFLOWS: readonly [name: string, workflow: Json, problem: string][] = [
   ['no code', { type: 'fee' }, `${AT}required workflow.code`],
   ['an unknown code', { ...FEE, code: 'direct' }, 'common.workflow.unknown_code workflow.code'],
   ['a correction without a type', { ...FEE, type: undefined }, `${AT}required workflow.type`],
@@ -172,7 +172,7 @@ const REFUSED_WORKFLOWS: readonly [name: string, workflow: Json, problem: string
   ['a field that no workflow has', { ...FEE, dryRun: true }, `${AT}unexpected workflow.dryRun`],
 ];
 
-test.each(REFUSED_WORKFLOWS)('%s is refused by its field', async (_name, workflow, problem) => {
+test.each(REJECTED_WORKFLOWS)('%s is rejected by its field', async (_name, workflow, problem) => {
   const before = await moneyOf(account);
   const answer = await post(account, workflow, { ...least(), ...NAMED });
   expect(answer.status, answer.text).toBe(400);
@@ -183,7 +183,7 @@ test.each(REFUSED_WORKFLOWS)('%s is refused by its field', async (_name, workflo
 test.each([
   [FEE, NAMED, 'unexpected'],
   [OUTSIDE_FEE, {}, 'required'],
-])('%j with the provider %j is refused together with what else is wrong', async (workflow, named, code) => {
+])('%j with the provider %j is rejected together with what else is wrong', async (workflow, named, code) => {
   const answer = await post(account, workflow, { ...least(), ...named, amount: -1 });
   expect([answer.status, ...problemsOf(answer)]).toEqual([
     400,
@@ -205,7 +205,7 @@ test('a field is named once, whatever is wrong with it, and a long value is not 
 });
 
 /** Each request has all problems of those below it, so the answer shows which of them counts first. */
-test('refusals come in one order: the path’s account, the body’s, currency, status, and the balance last', async () => {
+test('rejections come in one order: the path’s account, the body’s, currency, status, and the balance last', async () => {
   const euro = await world.account(clientId, { currency: 'EUR' });
   const suspended = await inStatus('pending');
   const poor = await world.account(clientId);
@@ -289,7 +289,7 @@ describe.each(Object.entries(BY_STATUS) as [AccountStatus, 201 | 422][])(
   },
 );
 
-test('an account that its provider is closing is adjusted no more', async () => {
+test('an account that its provider is closing cannot be adjusted', async () => {
   const { id } = await builtInAccounts(api).opened(clientId);
   await patchStatus(id, 'closed');
   const answer = await post(id, FEE, { ...least(), accountId: id });

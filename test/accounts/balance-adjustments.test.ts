@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { checkLedgerSince, findViolationsSince } from '../../db/ledger/check.ts';
 import { lockAccounts } from '../../db/ledger/ledger.ts';
 import { admitWaitingTransfers, listAdmissionsDue } from '../../db/outgoing-transfers/admissions.ts';
-import { type AccountId, asId } from '../../domain/frame/ids.ts';
-import { transactionKindOf } from '../../domain/frame/numbers/numbers.ts';
+import { type AccountId, asId } from '../../domain/common/ids.ts';
+import { transactionKindOf } from '../../domain/common/numbers/numbers.ts';
 import { type CallOptions, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { auditOf } from '../harness/audit.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
@@ -14,7 +14,7 @@ import { lockWaiters } from '../harness/servers/locks.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { until } from '../harness/stage.ts';
 
-// The money of balance adjustments: what each workflow posts, and what no race may do. What is refused: balance-adjustments-rules.test.ts.
+// The money of balance adjustments: what each workflow posts, and what no race may do. What is rejected: balance-adjustments-rules.test.ts.
 
 let database: TestDatabase;
 let api: TestApi;
@@ -185,8 +185,8 @@ describe('one posting at once, with its entry, its record and its audit', () => 
     const bankAccount = await world.beneficiary(clientId);
     await pay(account, bankAccount, 4);
     expect(await world.balance(account)).toMatchObject({ available: 6 });
-    const refused = await debit(account, 6.01);
-    expect([refused.status, refused.body.code]).toEqual([422, 'account.balance.insufficient']);
+    const rejected = await debit(account, 6.01);
+    expect([rejected.status, rejected.body.code]).toEqual([422, 'account.balance.insufficient']);
     expect((await debit(account, 6)).status).toBe(201);
     expect(await world.balance(account)).toMatchObject({ available: 0 });
   });
@@ -195,8 +195,8 @@ describe('one posting at once, with its entry, its record and its audit', () => 
     const account = await world.account(clientId, { amount: 1 });
     const workflow = { code: 'synchronization', type: OUTSIDE };
     const spent = { direction: 'debit', amount: 5, unconnectedServiceProvider: OTHER_BANK };
-    const refused = await adjust(account, spent, workflow);
-    expect([refused.status, refused.body.code]).toEqual([422, 'account.balance.insufficient']);
+    const rejected = await adjust(account, spent, workflow);
+    expect([rejected.status, rejected.body.code]).toEqual([422, 'account.balance.insufficient']);
     expect((await adjust(account, { ...spent, direction: 'credit' }, workflow)).status).toBe(201);
     expect((await adjust(account, spent, workflow)).status).toBe(201);
     expect(await world.balance(account)).toMatchObject({ available: 1 });
@@ -325,7 +325,7 @@ describe('at the same instant', () => {
 });
 
 describe('with an Idempotency-Key', () => {
-  test('a repeated request is answered byte for byte, and another body is refused', async () => {
+  test('a repeated request is answered byte for byte, and another body is rejected', async () => {
     const account = await world.account(clientId, { amount: 10 });
     const key = randomUUID();
     const first = await debit(account, 2, { key });
@@ -337,7 +337,7 @@ describe('with an Idempotency-Key', () => {
     expect(await world.balance(account)).toMatchObject({ available: 8 });
   });
 
-  test('a refused request leaves the key free, and nothing behind', async () => {
+  test('a rejected request leaves the key free, and nothing behind', async () => {
     const account = await world.account(clientId, { amount: 1 });
     const key = randomUUID();
     const before = [await count('postings'), await count('balance_adjustments'), await count('audit_entries')];
@@ -351,11 +351,11 @@ describe('with an Idempotency-Key', () => {
 test.each(['audit_entries', 'balance_adjustments'])('without its row in %s no money moves', async (table) => {
   const account = await world.account(clientId, { amount: 10 });
   const postings = await count('postings');
-  await database.asOwner(`ALTER TABLE ${table} ADD CONSTRAINT refuses CHECK (false) NOT VALID`);
+  await database.asOwner(`ALTER TABLE ${table} ADD CONSTRAINT rejects CHECK (false) NOT VALID`);
   try {
     expect((await debit(account, 2)).status).toBe(500);
   } finally {
-    await database.asOwner(`ALTER TABLE ${table} DROP CONSTRAINT refuses`);
+    await database.asOwner(`ALTER TABLE ${table} DROP CONSTRAINT rejects`);
   }
   expect(await world.balance(account)).toMatchObject({ available: 10 });
   expect(await count('postings')).toBe(postings);

@@ -214,7 +214,7 @@ test('accounts of a pooled offer are paid into by its pooled account, each with 
 });
 
 const POOLED_IBAN = 'GB82WEST12345698765432';
-test('an intermediary belongs to swift alone, and an empty map of its codes is null', async () => {
+test('only swift has an intermediary, and an empty map of its codes is null', async () => {
   const account = await opened({ ...sterling, number: '31926827' });
   const intermediary = {
     name: 'Correspondent plc',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROUTES } from '../../api/routes.ts';
 import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
-import { inlinedPaths } from '../harness/frame/openapi.ts';
+import { inlinedPaths } from '../harness/http/openapi.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { sequence } from '../harness/webhooks/webhooks.ts';

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { patchAccount } from '../../db/accounts/accounts.ts';
-import { applyProviderMove } from '../../db/accounts/provider-moves.ts';
+import { applyProviderStatusChange } from '../../db/accounts/provider-status-changes.ts';
 import { advanceIncomingTransfer } from '../../db/incoming-transfers/incoming-transfers.ts';
 import { admitWaitingTransfers } from '../../db/outgoing-transfers/admissions.ts';
 import { advanceOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import type { ProviderAccountStatus } from '../../domain/accounts/connections.ts';
-import { type AccountId, asId, type IncomingTransferId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
-import { isLedgerNumber } from '../../domain/frame/numbers/numbers.ts';
-import { type Called, type CallOptions, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { type AccountId, asId, type IncomingTransferId, type OutgoingTransferId } from '../../domain/common/ids.ts';
+import { isLedgerNumber } from '../../domain/common/numbers/numbers.ts';
+import { type ApiResponse, type CallOptions, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { auditOf, TESTER } from '../harness/audit.ts';
 import { type BuiltInAccounts, builtInAccounts, OPENED } from '../harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
@@ -50,9 +50,9 @@ const NOT_FOUND = [404, 'common.coding.internal.record_not_found'];
 const NOT_ACTIVE = [422, 'account.status.not_active'];
 const ILLEGAL = [409, 'common.state.illegal_transition'];
 
-const refusal = ({ status, body }: Called) => [status, body.code, body.messageParameters?.[1]];
+const rejection = ({ status, body }: ApiResponse) => [status, body.code, body.messageParameters?.[1]];
 
-function create(account: Json, options: CallOptions = {}): Promise<Called> {
+function create(account: Json, options: CallOptions = {}): Promise<ApiResponse> {
   return api.call('POST', '/accounts', { workflow: { code: 'client.sub-account' }, data: { account } }, options);
 }
 
@@ -67,7 +67,7 @@ async function read(id: string): Promise<Json> {
   return (await api.call('GET', `/accounts/${id}`)).body.data.account;
 }
 
-function patch(id: string, account: Json): Promise<Called> {
+function patch(id: string, account: Json): Promise<ApiResponse> {
   return api.call('PATCH', `/accounts/${id}`, { workflow: { code: 'client.direct' }, data: { account } });
 }
 
@@ -102,7 +102,7 @@ const external = (source: string, bankAccount: string): Json => ({
   destination: { type: 'beneficiary-bank-account', beneficiaryBankAccountId: bankAccount },
 });
 
-function pay(outgoingTransfer: Json): Promise<Called> {
+function pay(outgoingTransfer: Json): Promise<ApiResponse> {
   return api.call('POST', '/outgoing-transfers', {
     workflow: { code: 'client.direct' },
     data: { outgoingTransfer },
@@ -110,7 +110,7 @@ function pay(outgoingTransfer: Json): Promise<Called> {
 }
 
 /** With a date, which keeps it from the one statement, and a fee, so that the payer's account is written twice. */
-function payUnderLocks(outgoingTransfer: Json): Promise<Called> {
+function payUnderLocks(outgoingTransfer: Json): Promise<ApiResponse> {
   const transferDate = new Date().toISOString().slice(0, 10);
   const pricing = { sourcingMethod: 'explicit', enabled: true };
   return api.call('POST', '/outgoing-transfers', {
@@ -151,7 +151,7 @@ describe('POST /accounts with client.sub-account', () => {
     expect(listed.body.data.accounts.map(({ id }: Json) => id)).toEqual([sub.id, another.id]);
   });
 
-  test('writes who asked for it, and asks no provider', async () => {
+  test('records who requested it, and calls no provider', async () => {
     const mainAccountId = await world.account(clientId);
     const sub = await subAccount(mainAccountId);
     expect(await auditOf(api.database.reader, sub.id)).toMatchObject([
@@ -173,48 +173,52 @@ describe('POST /accounts with client.sub-account', () => {
     expect(await subAccount(mainAccountId, { clientId, currency: 'GBP' })).toMatchObject({ clientId, currency: 'GBP' });
     const other = await world.client('Grace');
     const all = { mainAccountId, clientId: other, currency: 'EUR' };
-    expect(refusal(await create(all))).toEqual([422, 'account.client.mismatch', 'clientId']);
-    expect(refusal(await create({ ...all, clientId }))).toEqual([422, 'account.currency.mismatch', 'currency']);
-    expect(refusal(await create({ ...all, clientId: randomUUID() }))).toEqual([...NOT_FOUND, 'clientId']);
-    expect(refusal(await create({ ...all, mainAccountId: randomUUID() }))).toEqual([...NOT_FOUND, 'mainAccountId']);
+    expect(rejection(await create(all))).toEqual([422, 'account.client.mismatch', 'clientId']);
+    expect(rejection(await create({ ...all, clientId }))).toEqual([422, 'account.currency.mismatch', 'currency']);
+    expect(rejection(await create({ ...all, clientId: randomUUID() }))).toEqual([...NOT_FOUND, 'clientId']);
+    expect(rejection(await create({ ...all, mainAccountId: randomUUID() }))).toEqual([...NOT_FOUND, 'mainAccountId']);
     expect((await create({ clientId })).status).toBe(400);
     const connect = { method: 'plug-in', type: 'explicit', serviceProvider: 'custom-bank' };
     const code = 'client.sub-account';
     const named = { workflow: { code }, data: { account: { mainAccountId, country: 'FR' } }, connect };
-    expect(refusal(await api.call('POST', '/accounts', named))).toEqual([
+    expect(rejection(await api.call('POST', '/accounts', named))).toEqual([
       400,
       'common.validation.field_unexpected',
       'country',
     ]);
   });
 
-  test('of a sub-account is refused: there is one level', async () => {
+  test('of a sub-account is rejected: there is one level', async () => {
     const { id } = await subAccount(await world.account(clientId));
-    expect(refusal(await create({ mainAccountId: id }))).toEqual([422, 'account.sub_account.nested', 'mainAccountId']);
+    expect(rejection(await create({ mainAccountId: id }))).toEqual([
+      422,
+      'account.sub_account.nested',
+      'mainAccountId',
+    ]);
   });
 
   test.each(['inactive', 'suspended', 'closed', 'declined'])(
-    'under a main account that is %s is refused',
+    'under a main account that is %s is rejected',
     async (status) => {
       const { id } = await issued();
       if (status !== 'declined') await becomes(id, 'active');
       await becomes(id, status);
-      expect(refusal(await create({ mainAccountId: id }))).toEqual([...NOT_ACTIVE, 'mainAccountId']);
+      expect(rejection(await create({ mainAccountId: id }))).toEqual([...NOT_ACTIVE, 'mainAccountId']);
     },
   );
 
-  test('under a main account that its provider is closing is refused', async () => {
+  test('under a main account that its provider is closing is rejected', async () => {
     const { id } = await bank.opened(clientId);
     await becomes(id, 'closed');
     expect((await read(id)).status).toBe('active');
-    expect(refusal(await create({ mainAccountId: id }))).toEqual([...NOT_ACTIVE, 'mainAccountId']);
+    expect(rejection(await create({ mainAccountId: id }))).toEqual([...NOT_ACTIVE, 'mainAccountId']);
   });
 
-  test('of a client that is not active is refused', async () => {
+  test('of a client that is not active is rejected', async () => {
     const owner = await world.client('Suspended');
     const mainAccountId = await world.account(owner);
     await setClientStatus(owner, 'suspended');
-    expect(refusal(await create({ mainAccountId }))).toEqual([422, 'client.status.not_active', 'clientId']);
+    expect(rejection(await create({ mainAccountId }))).toEqual([422, 'client.status.not_active', 'clientId']);
   });
 });
 
@@ -238,12 +242,12 @@ describe('a sub-account of a pending main account', () => {
     const main = await bank.issued(clientId);
     const sub = await subAccount(main.id);
     const error = { category: 'functional', origin: 'provider', code: 'no', message: 'No.', attributes: {} } as const;
-    expect(await bank.report(main.id, 'open', 1, { outcome: 'refused', error })).toBe('applied');
+    expect(await bank.report(main.id, 'open', 1, { outcome: 'rejected', error })).toBe('applied');
     expect((await read(sub.id)).status).toBe('declined');
     expect(await world.events(sub.id)).toEqual(['account-declined']);
   });
 
-  test('follows it with all others, in as many statements as one alone', async () => {
+  test('follows it with all others, in as many statements as a single one', async () => {
     // The provider knows the client from now on, so that neither activation records it.
     await world.account(clientId);
     const counts: number[] = [];
@@ -274,11 +278,11 @@ describe('a sub-account of a pending main account', () => {
     expect(counts[1]).toBe(counts[0]);
   });
 
-  test('waits for the main account alone: its caller can close it, not open or decline it', async () => {
+  test('waits for the main account only: its caller can close it, not open or decline it', async () => {
     const main = await issued();
     const [sub, closed] = [await subAccount(main.id), await subAccount(main.id)];
     for (const status of ['active', 'declined', 'inactive']) {
-      expect(refusal(await patch(sub.id, { status }))).toEqual([...ILLEGAL, 'status']);
+      expect(rejection(await patch(sub.id, { status }))).toEqual([...ILLEGAL, 'status']);
     }
     await becomes(closed.id, 'closed');
     await becomes(main.id, 'active');
@@ -298,7 +302,7 @@ describe('a sub-account of a pending main account', () => {
 
 function move(id: string, status: ProviderAccountStatus, number: bigint) {
   return api.database.transaction((tx) =>
-    applyProviderMove(tx, { accountId: asId<AccountId>(id), status, number }, 'sandbox-bank'),
+    applyProviderStatusChange(tx, { accountId: asId<AccountId>(id), status, number }, 'sandbox-bank'),
   );
 }
 
@@ -315,9 +319,9 @@ describe('while the main account is not active', () => {
       await becomes(main, status);
       const dated = { transferDate: new Date(Date.now() + 86_400_000 * 7).toISOString().slice(0, 10) };
       for (const fields of [{}, dated]) {
-        expect(refusal(await pay(internal(sub.id, other, fields)))).toEqual([...NOT_ACTIVE, 'source.accountId']);
-        expect(refusal(await pay(internal(other, sub.id, fields)))).toEqual([...NOT_ACTIVE, 'destination.accountId']);
-        expect(refusal(await pay(internal(sub.id, sister.id, fields)))).toEqual([...NOT_ACTIVE, 'source.accountId']);
+        expect(rejection(await pay(internal(sub.id, other, fields)))).toEqual([...NOT_ACTIVE, 'source.accountId']);
+        expect(rejection(await pay(internal(other, sub.id, fields)))).toEqual([...NOT_ACTIVE, 'destination.accountId']);
+        expect(rejection(await pay(internal(sub.id, sister.id, fields)))).toEqual([...NOT_ACTIVE, 'source.accountId']);
       }
       expect((await read(sub.id)).status).toBe('active');
       await becomes(main, 'active');
@@ -342,7 +346,7 @@ describe('while the main account is not active', () => {
     await becomes(main, 'active');
     expect(await isWoken(`outgoing-transfer/${id}`)).toBe(true);
     expect(await advance(id)).toEqual(['processing', 0]);
-    // What is under way already goes on.
+    // What is already under way continues.
     await becomes(main, 'suspended');
     expect(await advance(id)).toEqual(['processing', 0]);
 
@@ -413,12 +417,13 @@ describe('while the main account is not active', () => {
     await bank.payIn(await read(sub.id), 'to-a-sub-account', 2_500n);
     const [held] = await incomingOf(sub.id);
     expect(held).toMatchObject({ status: 'on-hold', statusReason: { code: 'account.status.not_active' } });
-    await bank.payIn({ ledgerNumber: 'nobody' }, 'to-nobody', 700n);
-    const [unmatched] = (await api.call('GET', '/incoming-transfers?data.incomingTransfer.serviceProviderId=to-nobody'))
-      .body.data.incomingTransfers;
+    await bank.payIn({ ledgerNumber: 'unknown' }, 'to-no-account', 700n);
+    const [unmatched] = (
+      await api.call('GET', '/incoming-transfers?data.incomingTransfer.serviceProviderId=to-no-account')
+    ).body.data.incomingTransfers;
     const body = { workflow: { code: 'direct' }, data: { incomingTransfer: { accountId: sub.id } } };
     const path = `/incoming-transfers/${unmatched.id}/assign`;
-    expect(refusal(await api.call('POST', path, body))).toEqual([...NOT_ACTIVE, 'accountId']);
+    expect(rejection(await api.call('POST', path, body))).toEqual([...NOT_ACTIVE, 'accountId']);
     await forget(`incoming-transfer/${held.id}`);
     expect(await move(main.id, 'active', 2n)).toBe('applied');
     expect(await isWoken(`incoming-transfer/${held.id}`)).toBe(true);
@@ -447,14 +452,14 @@ describe('while the main account is not active', () => {
     expect(await status()).toBe('processing');
   });
 
-  test('a sub-account of its own status stays stopped when the main account goes on', async () => {
+  test('a sub-account stopped on its own stays stopped when the main account resumes', async () => {
     const main = await world.account(clientId, { amount: 100 });
     const sub = await subAccount(main);
     await becomes(sub.id, 'suspended');
     await becomes(main, 'inactive');
     await becomes(main, 'active');
     expect((await read(sub.id)).status).toBe('suspended');
-    expect(refusal(await pay(internal(main, sub.id)))).toEqual([...NOT_ACTIVE, 'destination.accountId']);
+    expect(rejection(await pay(internal(main, sub.id)))).toEqual([...NOT_ACTIVE, 'destination.accountId']);
   });
 
   test('a client that is not active stops its sub-accounts too', async () => {
@@ -506,17 +511,17 @@ describe('PATCH of a sub-account', () => {
       connection: { state: 'completed-up-to-date' },
     })) {
       const unexpected = [400, 'common.validation.field_unexpected', field];
-      expect(refusal(await patch(sub.id, { [field]: value }))).toEqual(unexpected);
+      expect(rejection(await patch(sub.id, { [field]: value }))).toEqual(unexpected);
     }
   });
 
   test('closes an empty one, and a main account only after its sub-accounts', async () => {
     for (const main of [await world.account(clientId), (await bank.opened(clientId)).id]) {
       const sub = await subAccount(main);
-      expect(refusal(await patch(main, { status: 'closed' }))).toEqual([422, 'account.close.not_empty', 'status']);
+      expect(rejection(await patch(main, { status: 'closed' }))).toEqual([422, 'account.close.not_empty', 'status']);
       const other = await world.account(clientId, { amount: 10 });
       await pay(internal(other, sub.id));
-      expect(refusal(await patch(sub.id, { status: 'closed' }))).toEqual([422, 'account.close.not_empty', 'status']);
+      expect(rejection(await patch(sub.id, { status: 'closed' }))).toEqual([422, 'account.close.not_empty', 'status']);
       await pay(internal(sub.id, other));
       await becomes(sub.id, 'closed');
       expect((await read(sub.id)).status).toBe('closed');
@@ -559,7 +564,7 @@ describe('a payment out of a sub-account that comes back', () => {
     return id;
   }
 
-  function report(id: string, outgoingTransfer: Json): Promise<Called> {
+  function report(id: string, outgoingTransfer: Json): Promise<ApiResponse> {
     return api.call('PATCH', `/outgoing-transfers/${id}`, {
       workflow: { code: 'client.direct' },
       data: { outgoingTransfer },
@@ -611,7 +616,7 @@ describe('at one moment', () => {
     return row;
   }
 
-  test('sub-accounts open while their main account is stopped and goes on, and each repeats its status', async () => {
+  test('sub-accounts open while their main account is stopped and resumed, and each takes its status', async () => {
     const main = await world.account(clientId);
     let opened = 0;
     const opening = async () => {
@@ -656,11 +661,11 @@ describe('at one moment', () => {
     await Promise.all([0, 1, 2, 3].map(paying).concat([moving(), opening()]));
     await becomes(main, 'suspended');
     for (const sub of subs) {
-      expect(refusal(await pay(internal(sub, main)))).toEqual([...NOT_ACTIVE, 'source.accountId']);
+      expect(rejection(await pay(internal(sub, main)))).toEqual([...NOT_ACTIVE, 'source.accountId']);
     }
   });
 
-  test('closing the main account and opening a sub-account: one of them is refused', async () => {
+  test('closing the main account and opening a sub-account: one of them is rejected', async () => {
     for (let turn = 0; turn < 5; turn += 1) {
       const main = await world.account(clientId);
       const [opened, closed] = await Promise.all([create({ mainAccountId: main }), patch(main, { status: 'closed' })]);

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
-/** Rows of the published test cases: 107999 takes 88837491 and refuses 88837493; 309070 has a second chance. */
+/** Rows of the published test cases: 107999 takes 88837491 and rejects 88837493; 309070 has a second chance. */
 const WEIGHTS = [
   '102400 107999 MOD11    0    0    0    0    0    0    8    7    6    5    4    3    2    1',
   '309001 309633 MOD11    0    0    3    2    9    8    5    7    6    5    4    3    2    1   2',
@@ -52,7 +52,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function beneficiary(api: TestApi, ...bankAccounts: Json[]): Promise<Called> {
+function beneficiary(api: TestApi, ...bankAccounts: Json[]): Promise<ApiResponse> {
   const data = { beneficiary: { clientId: client, fullName: 'Grace Hopper', bankAccounts } };
   return api.call('POST', '/beneficiaries', { workflow: { code: 'direct' }, data });
 }
@@ -67,7 +67,7 @@ async function paths(): Promise<{ accounts: string; account: string }> {
 
 const sent = (beneficiaryBankAccount: Json) => ({ workflow: { code: 'direct' }, data: { beneficiaryBankAccount } });
 
-function named(answer: Called): string[] {
+function named(answer: ApiResponse): string[] {
   expect(answer.status, answer.text).toBe(400);
   const problems = [answer.body, ...(answer.body.errors ?? [])];
   expect(new Set(problems.map(({ code }: Json) => code))).toEqual(new Set(['common.validation.field_invalid']));

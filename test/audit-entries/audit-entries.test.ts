@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sqlState } from '../../db/driver/client.ts';
-import { type AuditEntry, appendAuditEntry } from '../../db/frame/audit-entries.ts';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { type AuditEntry, appendAuditEntry } from '../../db/common/audit-entries.ts';
+import { sqlState } from '../../db/postgres/failures.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { TESTER } from '../harness/audit.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
@@ -74,7 +74,7 @@ async function append(entry: Partial<AuditEntry> & Omit<AuditEntry, 'initiator'>
   await api.database.transaction(async (tx) => appendAuditEntry(tx, { initiator: TESTER, ...entry }));
 }
 
-function get(path: string): Promise<Called> {
+function get(path: string): Promise<ApiResponse> {
   return api.call('GET', path, undefined, { as: 'admin' });
 }
 
@@ -107,6 +107,8 @@ test('a straight-through transfer has one entry, derived from its row: with its 
         destinationAccountId: expect.any(String),
         amount: 1.5,
       },
+      role: null,
+      reason: null,
     },
   ]);
 });
@@ -154,7 +156,7 @@ describe('the entry of a transfer that waits has the request that created it', (
   });
 });
 
-test('a transfer that is cancelled keeps the entry of its creation beside that of its cancellation, in their order', async () => {
+test('a transfer that is cancelled keeps the audit entries of its creation and of its cancellation, in that order', async () => {
   const owner = await world.client();
   const bankAccount = await world.beneficiary(owner);
   const outgoingTransfer = {
@@ -240,7 +242,7 @@ describe('each filter finds what it says, in the list with its total, and in the
 });
 
 test.each(['data.auditEntry.resource=clients', 'data.auditEntry.occurredFrom=yesterday', 'data.auditEntry.who=me'])(
-  'a filter that cannot be meant is refused: %s',
+  'a filter that cannot be meant is rejected: %s',
   async (query) => {
     for (const path of ['/audit-entries', '/audit-entries/export'])
       expect((await get(`${path}?${query}`)).status).toBe(400);
@@ -252,10 +254,14 @@ describe('the export', () => {
     const answer = await get(`/audit-entries/export?data.auditEntry.occurredTo=${log.at(-1)?.occurredAt}`);
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
     expect(answer.headers.get('content-disposition')).toBe('attachment; filename="audit-entries.csv"');
-    expect(answer.text.split('\r\n')[0]).toBe('id,occurredAt,actor,action,resource,resourceId,requestId,before,after');
-    const shown = recordsIn(answer.text).map(({ before, after, requestId, ...names }) => ({
+    expect(answer.text.split('\r\n')[0]).toBe(
+      'id,occurredAt,actor,action,resource,resourceId,requestId,before,after,role,reason',
+    );
+    const shown = recordsIn(answer.text).map(({ before, after, requestId, role, reason, ...names }) => ({
       ...names,
       requestId: requestId === '' ? null : requestId,
+      role: role === '' ? null : role,
+      reason: reason === '' ? null : reason,
       before: before === '' ? null : JSON.parse(before ?? ''),
       after: after === '' ? null : JSON.parse(after ?? ''),
     }));
@@ -284,8 +290,8 @@ describe('the export of a log that takes many statements', () => {
   beforeAll(async () => {
     // Far more than the buffers between service and caller hold.
     await api.database.reader.statement(
-      `INSERT INTO audit_entries (id, occurred_at, actor, action, subject, resource, resource_id, after)
-       SELECT uuidv7(), service_now() - number % 7 * interval '1 microsecond', $1, 'changed', 'x', 'client', 'x',
+      `INSERT INTO audit_entries (id, occurred_at, actor, action, resource, resource_id, after)
+       SELECT uuidv7(), service_now() - number % 7 * interval '1 microsecond', $1, 'changed', 'client', 'x',
          jsonb_build_object('name', repeat('x', 1000)) FROM generate_series(1, 20000) AS number`,
       [ACTOR],
     );
@@ -347,18 +353,18 @@ test('only an administrator reads the log', async () => {
 
 describe('a role with every right on the table cannot change the log either', () => {
   test.each([
-    `UPDATE audit_entries SET actor = 'somebody else'`,
-    `DELETE FROM audit_entries WHERE actor <> 'somebody else'`,
+    `UPDATE audit_entries SET actor = 'another actor'`,
+    `DELETE FROM audit_entries WHERE actor <> 'another actor'`,
     'TRUNCATE audit_entries',
   ])('%s', async (text) => {
-    const refused = database.asOwner(`
+    const rejected = database.asOwner(`
       BEGIN;
       CREATE ROLE audit_owner;
       GRANT ALL ON audit_entries TO audit_owner;
       SET LOCAL ROLE audit_owner;
       ${text};
       ROLLBACK`);
-    expect(sqlState(await refused.catch((error: unknown) => error))).toBe('23001');
+    expect(sqlState(await rejected.catch((error: unknown) => error))).toBe('23001');
   });
 });
 

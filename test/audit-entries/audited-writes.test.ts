@@ -2,15 +2,18 @@ import { createHash, generateKeyPairSync, randomBytes, randomUUID } from 'node:c
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Provider } from '../../activities/providers/port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
-import type { Method } from '../../api/frame/route.ts';
+import type { Method } from '../../api/http/route.ts';
 import { ROUTES } from '../../api/routes.ts';
+import { documentOf } from '../../api/system.ts';
+import { hashPassword } from '../../api/users/password-hashes.ts';
 import { applyPaymentReport } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import { createSignUpLink } from '../../db/users/sign-ups.ts';
-import { asId, type OutgoingTransferId, type UserSignUpId } from '../../domain/frame/ids.ts';
+import { asId, type OutgoingTransferId, type UserSignUpId } from '../../domain/common/ids.ts';
 import type { Role } from '../../domain/machine-users/roles.ts';
-import { seedReconciliation } from '../../scripts/testing/contract-reconciliation.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
+import { SeenAnswers } from '../harness/http/answers.ts';
+import { READS, readEverything } from '../harness/http/reads.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { consentWorld } from '../harness/parties/consents.ts';
 import {
@@ -24,6 +27,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { type RunningSandbox, SANDBOX_SECRET, startSandbox, temporaryDirectory } from '../harness/servers/sandbox.ts';
 import { sequence } from '../harness/webhooks/webhooks.ts';
+import { seedReconciliation } from '../tools/contract-reconciliation.ts';
 
 const directory = temporaryDirectory();
 
@@ -32,6 +36,7 @@ let sandbox: RunningSandbox;
 let api: TestApi;
 let world: MoneyWorld;
 let clientId: string;
+const seen = new SeenAnswers(documentOf(ROUTES, 'test'));
 
 beforeAll(async () => {
   database = await createTestDatabase('audited-writes');
@@ -40,6 +45,7 @@ beforeAll(async () => {
   const providers = new Map([['sandbox-bank', bank]]);
   api = await startApi(database, {
     providers,
+    onAnswer: (answer) => seen.add(answer),
     env: { PUBLIC_URL, SANDBOX_URL: sandbox.url, AUTHORIZATION_RULE: '500' },
     configuration: (configuration) => ({
       ...configuration,
@@ -75,7 +81,7 @@ const PERSONAL = {
 const IN_A_SEASON = new Date(Date.now() + 100 * 86_400_000).toISOString().slice(0, 10);
 
 interface Write {
-  /** Fields beside the code. */
+  /** Fields in addition to the code. */
   readonly workflow?: Json;
   readonly path?: string;
   readonly data?: Json;
@@ -137,7 +143,7 @@ const released = async () => {
   const source = { type: 'client-account', accountId: account.id };
   const { id } = (await made('/outgoing-transfers', 'client.direct', await transfer({ source }))).outgoingTransfer;
   const payment = { id: asId<OutgoingTransferId>(id), provider: 'sandbox-bank' };
-  const said = { word: 'released', serviceProviderId: 'p-1', serviceProviderReference: null, code: null } as const;
+  const said = { outcome: 'released', serviceProviderId: 'p-1', serviceProviderReference: null, code: null } as const;
   await api.database.transaction((tx) => applyPaymentReport(tx, payment, said, api.services.configuration));
   return id;
 };
@@ -268,6 +274,9 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
         bankAccount: { accountNumber: '00000001', routingCodes: { 'sort-code': '123456' } },
       },
     },
+  }),
+  'POST /beneficiary-verifications client.eu-vop.cop': async () => ({
+    data: { beneficiary: { clientId, identity: PERSON, bankAccount: { iban: 'DE96999123000000000001' } } },
   }),
   'POST /accounts client.issuing': async () => ({ data: { account: { clientId, currency: 'GBP', alias: legalName } } }),
   'POST /accounts client.sub-account': async () => ({
@@ -447,7 +456,7 @@ const writes = ROUTES.filter(({ contract }) => contract.method !== 'GET').flatMa
   return codes.map((code) => ({ name: `${name} ${code}`, method, path, code, role }));
 });
 
-test('every writing route is known: it leaves an entry, or a reason says why not', () => {
+test('every writing route is known: it leaves an entry, or is listed with the reason why not', () => {
   const known = [...Object.keys(WRITES), ...Object.keys(WITHOUT_ENTRY), ...ANSWERED_BY_OTHERS];
   expect(writes.map(({ name }) => name).sort()).toEqual(known.sort());
 });
@@ -458,7 +467,7 @@ const loggedBy = async (requestId: string): Promise<Json[]> =>
     [requestId],
   );
 
-describe('an entry names who asked, and by which request, without personal data or secrets, of', () => {
+describe('an entry names the actor and the request, without personal data or secrets, for', () => {
   test.each(writes.filter(({ name }) => Object.hasOwn(WRITES, name)))(
     '$name',
     async ({ name, method, path, code, role }) => {
@@ -560,5 +569,55 @@ describe('of an invited person’s answer the actor is the sign-up', () => {
         after: { status: 'rejected' },
       },
     ]);
+  });
+});
+
+/** Routes without the envelope, whose answers are of another’s format. */
+const isOpen = (name: string) => ANSWERED_BY_OTHERS.includes(name) || name === 'POST /provider-callbacks/{provider}';
+
+/** Fields that all answers below have, and why others do not. */
+const ABSENT_ELSEWHERE: Readonly<Record<string, string>> = {
+  'Client.profile': 'GET with metadata.includeProfile=false',
+  'ConsentOutcome.location': 'a revocation shows the consent in its place',
+  'CreateClientRelationsResponseData.clientRelation': 'a request with several gets clientRelations',
+  'ThirdPartyKey.alg': 'its owner may leave it out',
+  'ThirdPartyKey.crv': 'an RSA key has n and e',
+  'ThirdPartyKey.x': 'an RSA key has n and e',
+  'ThirdPartyKey.y': 'an RSA key has n and e',
+};
+
+describe('the answers to all these writes, and to every read of what they wrote', () => {
+  const password = 'wandering otters sing';
+
+  beforeAll(async () => {
+    const parties = thirdPartyWorld(api);
+    const party = await parties.thirdParty();
+    const person = (await user()).user;
+    const accounts = [await world.account(clientId, { amount: 1_000 })];
+    const bearers = {
+      accounts: (await parties.granted(party, ACCOUNTS, person.id, accounts)).accessToken,
+      payments: (await parties.granted(party, PAYMENT, person.id, accounts)).accessToken,
+    };
+    const { reader } = api.database;
+    const hash = await hashPassword(password);
+    await reader.statement('UPDATE users SET password_hash = $1 WHERE id = $2', [hash, person.id]);
+    for (const source of [undefined, { ipAddress: '203.0.113.7' }]) {
+      const data = { user: { email: person.email }, password, source };
+      const signedIn = { workflow: { code: 'password' }, data };
+      expect((await api.call('POST', '/user-authentications', signedIn)).status).toBe(200);
+    }
+    await sequence(api.database);
+    await readEverything(api, seen.paths, bearers);
+  });
+
+  test('are of every route of the interface', () => {
+    const routes = [...READS.map(({ contract }) => contract), ...writes.filter(({ name }) => !isOpen(name))];
+    expect(routes.filter(({ method, path }) => !seen.isSeen(method, path)).map(({ path }) => path)).toEqual([]);
+  });
+
+  test('have every field that the document requires, which requires every field that they all have', () => {
+    expect(seen.schemas).toBeGreaterThan(100);
+    expect(seen.missing()).toEqual([]);
+    expect(seen.alwaysThere()).toEqual(Object.keys(ABSENT_ELSEWHERE).sort());
   });
 });

@@ -6,7 +6,7 @@ import {
   type MigrationStage,
   migrateBeneficiary,
   migrateClient,
-  refusalIn,
+  rejectionIn,
   rowCounts,
   startMigrationStage,
 } from '../harness/parties/migration.ts';
@@ -55,14 +55,14 @@ async function migrated(sourceId: string, clientSourceId = 'client-individual'):
   return answer.body;
 }
 
-/** The refusal of a request that must have written nothing. */
-async function refused(sourceId: string, given: { clientId?: string; connect?: Json } = {}): Promise<Json> {
+/** The rejection of a request that must have written nothing. */
+async function rejected(sourceId: string, given: { clientId?: string; connect?: Json } = {}): Promise<Json> {
   const { clientId = idOf('client-individual'), connect } = given;
   const before = await rowCounts(stage.api);
-  const options = { key: `refused ${sourceId}`, ...(connect === undefined ? {} : { connect }) };
+  const options = { key: `rejected ${sourceId}`, ...(connect === undefined ? {} : { connect }) };
   const answer = await migrateBeneficiary(stage.api, { sourceId, clientId }, options);
   expect(await rowCounts(stage.api)).toEqual(before);
-  return { ...refusalIn(answer), message: answer.body.message, headers: answer.headers, text: answer.text };
+  return { ...rejectionIn(answer), message: answer.body.message, headers: answer.headers, text: answer.text };
 }
 
 async function directClient(givenName: string): Promise<string> {
@@ -156,7 +156,7 @@ describe('a beneficiary that the provider of its client has', () => {
     ]);
   });
 
-  test('may be known by a full name alone, in any script', async () => {
+  test('may be known by a full name only, in any script', async () => {
     const { data } = await migrated('beneficiary-accents', 'client-accents');
     expect(data.beneficiary).toMatchObject({ identity: null, fullName: 'Renée Müller-Ångström', contact: null });
   });
@@ -170,7 +170,7 @@ describe('a beneficiary that the provider of its client has', () => {
     });
     const { reference } = answer.body;
     await existing('of a connected client', { clientSourceId: undefined, clientReference: reference });
-    expect(await refused('of a connected client', { clientId })).toMatchObject({
+    expect(await rejected('of a connected client', { clientId })).toMatchObject({
       status: 422,
       problems: ['connect.client.not_connected beneficiary.clientId'],
     });
@@ -196,8 +196,11 @@ describe('the same source id', () => {
     const sourceId = await existing('twice');
     const { data } = await migrated(sourceId);
     const asked = stage.lookUps.count;
-    const { message, ...refusal } = await refused(sourceId);
-    expect(refusal).toMatchObject({ status: 409, problems: ['common.state.illegal_transition beneficiary.sourceId'] });
+    const { message, ...rejection } = await rejected(sourceId);
+    expect(rejection).toMatchObject({
+      status: 409,
+      problems: ['common.state.illegal_transition beneficiary.sourceId'],
+    });
     expect(message).toContain(data.beneficiary.id);
     expect(stage.lookUps.count).toBe(asked);
   });
@@ -235,17 +238,17 @@ describe('the same source id', () => {
   });
 });
 
-describe('a beneficiary that cannot be imported is refused, and nothing is written', () => {
+describe('a beneficiary that cannot be imported is rejected, and nothing is written', () => {
   test('404 for a source id that the provider does not know', async () => {
-    expect(await refused('nobody')).toMatchObject({
+    expect(await rejected('unknown')).toMatchObject({
       status: 404,
       problems: ['connect.resource.not_found beneficiary.sourceId'],
     });
   });
 
-  test('404 for a client that is not here, 422 for one that is not active', async () => {
+  test('404 for an unknown client, 422 for one that is not active', async () => {
     const unknown = '0190c8a0-0000-7000-8000-000000000000';
-    expect(await refused('beneficiary-without-account', { clientId: unknown })).toMatchObject({
+    expect(await rejected('beneficiary-without-account', { clientId: unknown })).toMatchObject({
       status: 404,
       problems: ['common.coding.internal.record_not_found beneficiary.clientId'],
     });
@@ -258,7 +261,7 @@ describe('a beneficiary that cannot be imported is refused, and nothing is writt
     const { id } = body.data.client;
     await stage.api.database.reader.statement(`UPDATE clients SET status = 'suspended' WHERE id = $1`, [id]);
     await existing('of a suspended client', { clientSourceId: 'suspended' });
-    expect(await refused('of a suspended client', { clientId: id })).toMatchObject({
+    expect(await rejected('of a suspended client', { clientId: id })).toMatchObject({
       status: 422,
       problems: ['client.status.not_active beneficiary.clientId'],
     });
@@ -267,7 +270,7 @@ describe('a beneficiary that cannot be imported is refused, and nothing is writt
   test('422 for a client that the provider does not know, without a call to it', async () => {
     const clientId = await directClient('Unconnected');
     const asked = stage.lookUps.count;
-    expect(await refused('beneficiary-wrong-iban', { clientId })).toMatchObject({
+    expect(await rejected('beneficiary-wrong-iban', { clientId })).toMatchObject({
       status: 422,
       problems: ['connect.client.not_connected beneficiary.clientId'],
     });
@@ -276,7 +279,7 @@ describe('a beneficiary that cannot be imported is refused, and nothing is writt
 
   test('422 for a beneficiary of another client of the provider', async () => {
     const sourceId = await existing('of another client', { clientSourceId: 'client-corporate' });
-    expect(await refused(sourceId)).toMatchObject({
+    expect(await rejected(sourceId)).toMatchObject({
       status: 422,
       problems: ['connect.client.mismatch beneficiary.clientId'],
     });
@@ -284,7 +287,7 @@ describe('a beneficiary that cannot be imported is refused, and nothing is writt
 
   test.each<[string, Json, string]>([
     ['no name', { fullName: null }, 'fullName'],
-    ['a name beside an identity', { identity: { type: 'corporate', legalName: 'X Ltd' } }, 'fullName'],
+    ['a name with an identity', { identity: { type: 'corporate', legalName: 'X Ltd' } }, 'fullName'],
     ['no bank account', { bankAccounts: [] }, 'bankAccounts'],
     ['four bank accounts', { bankAccounts: [EURO, EURO, EURO, EURO] }, 'bankAccounts'],
     ['no IBAN for euros', { bankAccounts: [{ country: 'DE', currency: 'EUR' }] }, 'bankAccounts.0.iban'],
@@ -302,46 +305,46 @@ describe('a beneficiary that cannot be imported is refused, and nothing is writt
     ['an address without a country', { address: { city: 'Erlangen' } }, 'contact.address.country'],
     ['an unknown kind of identity', { fullName: null, identity: { type: 'trust' } }, 'identity.type'],
   ])('422 for %s, naming the field', async (what, change, field) => {
-    const refusal = await refused(await existing(`wrong: ${what}`, change));
-    expect(refusal.status).toBe(422);
-    expect(refusal.problems).toContain(`connect.resource.invalid beneficiary.${field}`);
+    const rejection = await rejected(await existing(`wrong: ${what}`, change));
+    expect(rejection.status).toBe(422);
+    expect(rejection.problems).toContain(`connect.resource.invalid beneficiary.${field}`);
   });
 
   test('422 for an IBAN with wrong check digits, without showing it', async () => {
-    const refusal = await refused('beneficiary-wrong-iban');
-    expect(refusal).toMatchObject({
+    const rejection = await rejected('beneficiary-wrong-iban');
+    expect(rejection).toMatchObject({
       status: 422,
       problems: ['connect.resource.invalid beneficiary.bankAccounts.0.iban'],
     });
-    expect(refusal.message).toContain('the IBAN has the wrong length or check digits');
-    expect(refusal.text).not.toContain('0532');
+    expect(rejection.message).toContain('the IBAN has the wrong length or check digits');
+    expect(rejection.text).not.toContain('0532');
   });
 
   test('422 for what the bank does not hand over, 503 where it gives no answer', async () => {
-    expect(await refused('fail-functional')).toMatchObject({
+    expect(await rejected('fail-functional')).toMatchObject({
       status: 422,
       problems: ['connect.resource.invalid beneficiary.sourceId'],
     });
     for (const sourceId of ['unavailable', 'cut', 'fail-technical', 'slow']) {
-      const refusal = await refused(sourceId);
-      expect(refusal).toMatchObject({
+      const rejection = await rejected(sourceId);
+      expect(rejection).toMatchObject({
         status: 503,
         problems: ['connect.provider.unavailable connect.serviceProvider'],
       });
-      expect(refusal.headers.get('retry-after')).not.toBeNull();
+      expect(rejection.headers.get('retry-after')).not.toBeNull();
     }
   });
 
-  test('400 for an unknown provider, a plug-in one, type implicit, or beneficiary data beside the client', async () => {
+  test('400 for an unknown provider, a plug-in one, type implicit, or beneficiary data with the client', async () => {
     const connect = (change: Json) => ({ connect: { type: 'explicit', serviceProvider: 'sandbox-bank', ...change } });
-    expect((await refused('x', connect({ serviceProvider: 'no-bank' }))).problems).toEqual([
+    expect((await rejected('x', connect({ serviceProvider: 'no-bank' }))).problems).toEqual([
       'common.validation.field_invalid connect.serviceProvider',
     ]);
-    expect(await refused('x', connect({ serviceProvider: 'custom-bank' }))).toMatchObject({
+    expect(await rejected('x', connect({ serviceProvider: 'custom-bank' }))).toMatchObject({
       status: 400,
       problems: ['connect.method.type_mismatch connect.serviceProvider'],
     });
-    expect((await refused('x', connect({ type: 'implicit' }))).problems).toEqual([
+    expect((await rejected('x', connect({ type: 'implicit' }))).problems).toEqual([
       'common.validation.field_invalid connect.type',
     ]);
     const beneficiary = { clientId: idOf('client-individual'), fullName: 'X' };
@@ -350,7 +353,7 @@ describe('a beneficiary that cannot be imported is refused, and nothing is writt
       data: { sourceId: 'x', beneficiary },
       ...connect({}),
     });
-    expect(refusalIn(answer).problems).toEqual(['common.validation.field_unexpected beneficiary.fullName']);
+    expect(rejectionIn(answer).problems).toEqual(['common.validation.field_unexpected beneficiary.fullName']);
   });
 
   test('403 without the role operator', async () => {
@@ -360,7 +363,7 @@ describe('a beneficiary that cannot be imported is refused, and nothing is writt
 });
 
 describe('the UK modulus check applies to the provider’s data', () => {
-  // One row of the published cases: it takes 88837491 at 107999 and refuses 88837493.
+  // One row of the published cases: it takes 88837491 at 107999 and rejects 88837493.
   const { rows } = parseModulusWeights(
     '102400 107999 MOD11    0    0    0    0    0    0    8    7    6    5    4    3    2    1',
   );
@@ -380,7 +383,7 @@ describe('the UK modulus check applies to the provider’s data', () => {
         expect(answer.body.metadata.warnings).toHaveLength(1);
         return;
       }
-      expect(refusalIn(answer)).toEqual({
+      expect(rejectionIn(answer)).toEqual({
         status: 422,
         problems: ['connect.resource.invalid beneficiary.bankAccounts.1.accountNumber'],
       });

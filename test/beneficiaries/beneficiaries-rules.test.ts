@@ -34,7 +34,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-const NO_IDENTITY = { identity: null, fullName: 'Somebody' };
+const NO_IDENTITY = { identity: null, fullName: 'Sam Taylor' };
 const PASSPORT = { type: 'passport', identificationNumber: '123456789' };
 const UNDATED = { issuingCountry: null, issueDate: null, expirationDate: null };
 const LONDON = { country: 'GB', city: 'London' };
@@ -88,29 +88,29 @@ describe('POST /beneficiaries takes', () => {
         },
       },
     ],
-    ['one known by its full name alone', NO_IDENTITY, { identity: null, fullName: 'Somebody' }],
+    ['one known by its full name only', NO_IDENTITY, { identity: null, fullName: 'Sam Taylor' }],
     ['a title', { title: 'Messrs' }, { title: 'Messrs' }],
     ['no title', {}, { title: null }],
     ['no contact: no address', {}, { contact: null, address: null }],
     ['a contact of nothing is none', { contact: {} }, { contact: null, address: null }],
     ['nor is one whose parts are null', { contact: { phone: null, email: null } }, { contact: null, address: null }],
     [
-      'a telephone number alone',
+      'a telephone number only',
       { contact: { phone: '+44 20 7946 0000' } },
       { contact: { phone: '+44 20 7946 0000', email: null, address: null }, address: null },
     ],
     [
-      'an e-mail address alone',
+      'an e-mail address only',
       { contact: { email: 'office@example.com' } },
       { contact: { phone: null, email: 'office@example.com', address: null }, address: null },
     ],
     [
-      'an address: in reads it stands beside the contact too',
+      'an address: reads show it next to the contact as well',
       { contact: { address: LONDON } },
       { contact: { address: { ...NOWHERE_ELSE, ...LONDON } }, address: { ...NOWHERE_ELSE, ...LONDON } },
     ],
     [
-      'an address by its country alone',
+      'an address with a country only',
       { contact: { address: { country: 'FR' } } },
       { address: { ...NOWHERE_ELSE, country: 'FR', city: null } },
     ],
@@ -158,8 +158,8 @@ describe('POST /beneficiaries takes', () => {
   });
 });
 
-describe('POST /beneficiaries refuses', () => {
-  test.each<[rule: string, change: Json, refused: string[]]>([
+describe('POST /beneficiaries rejects', () => {
+  test.each<[rule: string, change: Json, rejected: string[]]>([
     ['an id, which is read-only', { id: randomUUID() }, unknown('id')],
     ['no client', { clientId: null }, missing('clientId')],
     ['a client that is no UUID', { clientId: 'me' }, invalid('clientId')],
@@ -217,7 +217,7 @@ describe('POST /beneficiaries refuses', () => {
     ['a name that turns the text around', { ...NO_IDENTITY, fullName: 'John \u202Ehtims' }, invalid('fullName')],
     ['a title of 36 characters', { title: 'x'.repeat(36) }, invalid('title')],
     ['a telephone number that is none', { contact: { phone: 'none' } }, invalid('contact.phone')],
-    ['an e-mail address that is none', { contact: { email: 'nobody' } }, invalid('contact.email')],
+    ['an e-mail address that is none', { contact: { email: 'not-an-address' } }, invalid('contact.email')],
     ['an address without a country', { contact: { address: { city: 'London' } } }, missing('contact.address.country')],
     [
       'an address in the US without a state',
@@ -240,7 +240,7 @@ describe('POST /beneficiaries refuses', () => {
       invalid('contact.address.region'),
     ],
     ['a field of the contact that there is not', { contact: { fax: '1' } }, unknown('contact.fax')],
-    ['an address beside the contact, which is for reading', { address: LONDON }, unknown('address')],
+    ['an address next to the contact, which only reads have', { address: LONDON }, unknown('address')],
     ['no bank accounts', { bankAccounts: null }, missing('bankAccounts')],
     ['an empty list of bank accounts', { bankAccounts: [] }, ['limit_exceeded beneficiary.bankAccounts']],
     [
@@ -254,8 +254,8 @@ describe('POST /beneficiaries refuses', () => {
       unknown('bankAccounts.0.status'),
     ],
     ['a field that there is not', { nickname: 'Lane' }, unknown('nickname')],
-  ])('%s', async (_, change, refused) => {
-    expect(problems(await beneficiaries.post(beneficiaries.body(change)))).toEqual(refused);
+  ])('%s', async (_, change, rejected) => {
+    expect(problems(await beneficiaries.post(beneficiaries.body(change)))).toEqual(rejected);
   });
 
   test('every problem of a body at once, of fields and between them', async () => {
@@ -263,7 +263,7 @@ describe('POST /beneficiaries refuses', () => {
       clientId: 'me',
       identity: { type: 'corporate', nonsense: 1 },
       fullName: 'Both',
-      contact: { address: { country: 'US' }, email: 'nobody' },
+      contact: { address: { country: 'US' }, email: 'not-an-address' },
       bankAccounts: [
         { country: 'GB', currency: 'GBP', accountNumber: '12', routingCodes: { 'sort-code': '1', bic: 'X' }, color: 1 },
         { ...EURO, iban: 'DE00370400440532013000', alias: '' },
@@ -293,13 +293,13 @@ describe('POST /beneficiaries refuses', () => {
     expect([answer.status, answer.body.code]).toEqual([400, 'common.workflow.unknown_code']);
   });
 
-  test('a client of nothing with 404, and one that is not active with 422; nothing is stored', async () => {
+  test('an unknown client with 404, and one that is not active with 422; nothing is stored', async () => {
     const foreign = await beneficiaries.post(beneficiaries.body({ clientId: randomUUID() }));
     expect([foreign.status, foreign.body.messageParameters[1]]).toEqual([404, 'clientId']);
     const suspended = await moneyWorld(api).client('Suspended');
     await api.database.statement(`UPDATE clients SET status = 'suspended' WHERE id = $1`, [suspended]);
-    const refused = await beneficiaries.post(beneficiaries.body({ clientId: suspended }));
-    expect([refused.status, refused.body.code]).toEqual([422, 'client.status.not_active']);
+    const rejected = await beneficiaries.post(beneficiaries.body({ clientId: suspended }));
+    expect([rejected.status, rejected.body.code]).toEqual([422, 'client.status.not_active']);
     const listed = await beneficiaries.read(`/beneficiaries?data.beneficiary.clientId=${suspended}`);
     expect(listed.beneficiaries).toEqual([]);
   });
@@ -390,8 +390,8 @@ describe('PATCH /beneficiaries/{beneficiaryId} changes', () => {
     [
       'a full name where there is no identity',
       'named',
-      { beneficiary: { fullName: 'Somebody Else' } },
-      () => ({ fullName: 'Somebody Else' }),
+      { beneficiary: { fullName: 'Another Name' } },
+      () => ({ fullName: 'Another Name' }),
     ],
     [
       'one known by its full name into a corporate',
@@ -451,7 +451,7 @@ describe('PATCH /beneficiaries/{beneficiaryId} changes', () => {
       () => ({ contact: { phone: '112 112', email: null, address: null } }),
     ],
     [
-      'data.identity beside data.beneficiary',
+      'data.identity together with data.beneficiary',
       'corporate',
       { identity: { legalName: 'Mill Lane' }, beneficiary: { title: 'Messrs' } },
       ({ identity }) => ({ identity: { ...identity, legalName: 'Mill Lane' }, fullName: 'Mill Lane', title: 'Messrs' }),
@@ -467,7 +467,7 @@ describe('PATCH /beneficiaries/{beneficiaryId} changes', () => {
   });
 });
 
-describe('PATCH /beneficiaries/{beneficiaryId} refuses', () => {
+describe('PATCH /beneficiaries/{beneficiaryId} rejects', () => {
   let ids: Readonly<Record<Kind, string>>;
   let before: Json;
   const all = async (): Promise<Json> => {
@@ -487,7 +487,7 @@ describe('PATCH /beneficiaries/{beneficiaryId} refuses', () => {
 
   const bank = (field: string) => [`beneficiary.bank_account.update_not_allowed ${field}`];
 
-  test.each<[rule: string, kind: Kind, data: Json, refused: string[]]>([
+  test.each<[rule: string, kind: Kind, data: Json, rejected: string[]]>([
     ['no beneficiary and no identity', 'corporate', {}, ['field_required data.beneficiary']],
     [
       'both forms of the identity',
@@ -572,7 +572,7 @@ describe('PATCH /beneficiaries/{beneficiaryId} refuses', () => {
     ],
     ['an id', 'corporate', { beneficiary: { id: randomUUID() } }, unknown('id')],
     ['another client', 'corporate', { beneficiary: { clientId: randomUUID() } }, unknown('clientId')],
-    ['an address beside the contact', 'corporate', { beneficiary: { address: LONDON } }, unknown('address')],
+    ['an address next to the contact', 'corporate', { beneficiary: { address: LONDON } }, unknown('address')],
     ['a blank name', 'corporate', { beneficiary: { identity: { legalName: ' ' } } }, invalid('identity.legalName')],
     ['a name of 141 characters', 'named', { beneficiary: { fullName: 'x'.repeat(141) } }, invalid('fullName')],
     ['a title of 36 characters', 'corporate', { beneficiary: { title: 'x'.repeat(36) } }, invalid('title')],
@@ -585,7 +585,7 @@ describe('PATCH /beneficiaries/{beneficiaryId} refuses', () => {
     [
       'an e-mail address that is none',
       'corporate',
-      { beneficiary: { contact: { email: 'nobody' } } },
+      { beneficiary: { contact: { email: 'not-an-address' } } },
       invalid('contact.email'),
     ],
     [
@@ -662,8 +662,8 @@ describe('PATCH /beneficiaries/{beneficiaryId} refuses', () => {
       { beneficiary: { identity: { legalName: '' }, iban: 'X', nonsense: 1 } },
       [...bank('beneficiary.iban'), ...invalid('identity.legalName'), ...unknown('nonsense')],
     ],
-  ])('%s', async (_, kind, data, refused) => {
-    expect(problems(await beneficiaries.patch(ids[kind], data))).toEqual(refused);
+  ])('%s', async (_, kind, data, rejected) => {
+    expect(problems(await beneficiaries.patch(ids[kind], data))).toEqual(rejected);
   });
 
   test('another workflow', async () => {
@@ -737,11 +737,11 @@ describe('GET /beneficiaries', () => {
     ['a country that is none', 'data.beneficiary.country=UK', 'beneficiary.country'],
     ['a client that is no UUID', 'data.beneficiary.clientId=me', 'beneficiary.clientId'],
     ['a page of 101', 'metadata.page.size=101', 'metadata.page.size'],
-  ])('refuses %s', async (_, query, field) => {
+  ])('rejects %s', async (_, query, field) => {
     expect(problems(await api.call('GET', `/beneficiaries?${query}`))).toEqual([`field_invalid ${field}`]);
   });
 
-  test('refuses a parameter that there is not', async () => {
+  test('rejects an unknown parameter', async () => {
     const answer = await api.call('GET', '/beneficiaries?data.beneficiary.shoeSize=9');
     expect(problems(answer)).toEqual(unknown('shoeSize'));
   });
@@ -778,7 +778,7 @@ test('GET of an unknown beneficiary is 404, of no UUID 400', async () => {
   expect((await api.call('GET', '/beneficiaries/me')).status).toBe(400);
 });
 
-test('the four containers stand in every answer; writes echo their workflow', async () => {
+test('every answer has the four containers; writes echo their workflow', async () => {
   const { id } = await beneficiaries.created();
   const read = await api.call('GET', `/beneficiaries/${id}`);
   expect(read.body).toMatchObject({ workflow: {}, connect: {}, metadata: {} });

@@ -50,18 +50,18 @@ describe('a bank account is taken with', () => {
     ],
     ['an account number with spaces', { ...STERLING, accountNumber: '3192 6819' }, { accountNumber: '31926819' }],
     [
-      'sterling by IBAN alone',
+      'sterling by IBAN only',
       { country: 'GB', currency: 'GBP', iban: 'GB29NWBK60161331926819' },
       { iban: 'GB29NWBK60161331926819', accountNumber: null, routingCodes: null },
     ],
     [
-      'sterling with a BIC beside',
+      'sterling with a BIC as well',
       { ...STERLING, routingCodes: { 'sort-code': '601613', bic: 'NWBKGB2L' } },
       { routingCodes: { 'sort-code': '601613', bic: 'NWBKGB2L' } },
     ],
     ['sterling outside Britain as every other currency', { ...abroad('GI', 'GBP', {}) }, { routingCodes: SWISS_BIC }],
-    ['euros: an IBAN alone', EURO, { ...EURO, accountNumber: null, routingCodes: null }],
-    ['euros with a BIC beside', { ...EURO, routingCodes: { bic: 'COBADEFF' } }, { routingCodes: { bic: 'COBADEFF' } }],
+    ['euros: an IBAN only', EURO, { ...EURO, accountNumber: null, routingCodes: null }],
+    ['euros with a BIC as well', { ...EURO, routingCodes: { bic: 'COBADEFF' } }, { routingCodes: { bic: 'COBADEFF' } }],
     ['an IBAN as people write it', { ...EURO, iban: 'de89 3704 0044 0532 0130 00' }, EURO],
     ['every other: an account number and a BIC', DOLLAR, DOLLAR],
     [
@@ -123,24 +123,26 @@ describe('a bank account is taken with', () => {
     expect(bankAccounts).toMatchObject([shown]);
   });
 
-  test('a holder whose kind is unknown, where the beneficiary is known by its full name alone', async () => {
-    const { bankAccounts } = await beneficiaries.created(beneficiaries.body({ identity: null, fullName: 'Somebody' }));
-    expect(bankAccounts).toMatchObject([{ accountHolderName: 'Somebody', accountHolderType: null }]);
+  test('a holder whose kind is unknown, where the beneficiary is known by its full name only', async () => {
+    const { bankAccounts } = await beneficiaries.created(
+      beneficiaries.body({ identity: null, fullName: 'Sam Taylor' }),
+    );
+    expect(bankAccounts).toMatchObject([{ accountHolderName: 'Sam Taylor', accountHolderType: null }]);
   });
 });
 
-describe('a bank account is refused with', () => {
+describe('a bank account is rejected with', () => {
   const at = (...fields: string[]) => fields.map((field) => `field_invalid beneficiary.bankAccounts.0.${field}`);
   const missing = (...fields: string[]) => fields.map((field) => `field_required beneficiary.bankAccounts.0.${field}`);
   const dollar = (codes: Json): Json => ({ ...DOLLAR, routingCodes: { ...DOLLAR.routingCodes, ...codes } });
 
-  test.each<[rule: string, account: Json, refused: string[]]>([
+  test.each<[rule: string, account: Json, rejected: string[]]>([
     ['no country', { ...STERLING, country: null }, missing('country')],
     ['no currency', { ...STERLING, currency: null }, missing('currency')],
     ['an unknown country', { ...STERLING, country: 'UK' }, at('country')],
     ['an unknown currency', { ...STERLING, currency: 'GBX' }, at('currency')],
-    ['sterling: a sort code alone', { ...STERLING, accountNumber: null }, missing('accountNumber')],
-    ['sterling: an account number alone', { ...STERLING, routingCodes: null }, missing('routingCodes.sort-code')],
+    ['sterling: a sort code only', { ...STERLING, accountNumber: null }, missing('accountNumber')],
+    ['sterling: an account number only', { ...STERLING, routingCodes: null }, missing('routingCodes.sort-code')],
     [
       'sterling: nothing at all',
       { country: 'GB', currency: 'GBP' },
@@ -201,8 +203,10 @@ describe('a bank account is refused with', () => {
       { ...STERLING, ledgerNumber: '1' },
       ['field_unexpected beneficiary.bankAccounts.0.ledgerNumber'],
     ],
-  ])('%s', async (_, account, refused) => {
-    expect(problems(await beneficiaries.post(beneficiaries.body({ bankAccounts: [account] })))).toEqual(refused.sort());
+  ])('%s', async (_, account, rejected) => {
+    expect(problems(await beneficiaries.post(beneficiaries.body({ bankAccounts: [account] })))).toEqual(
+      rejected.sort(),
+    );
   });
 });
 
@@ -219,7 +223,7 @@ describe('/beneficiaries/{beneficiaryId}/bank-accounts', () => {
     ['an alias to none', { ...STERLING, alias: 'Wages' }, { alias: null }, { alias: null }],
     ['the name of the bank', STERLING, { bankName: 'Bank' }, { bankName: 'Bank' }],
     ['the name of the bank to none', { ...STERLING, bankName: 'Bank' }, { bankName: null }, { bankName: null }],
-    ['the holder', STERLING, { accountHolderName: 'Somebody' }, { accountHolderName: 'Somebody' }],
+    ['the holder', STERLING, { accountHolderName: 'Sam Taylor' }, { accountHolderName: 'Sam Taylor' }],
     ['the kind of holder', STERLING, { accountHolderType: 'individual' }, { accountHolderType: 'individual' }],
     ['the kind of holder to unknown', STERLING, { accountHolderType: null }, { accountHolderType: null }],
     ['the account number', STERLING, { accountNumber: '1234567' }, { accountNumber: '01234567' }],
@@ -246,7 +250,7 @@ describe('/beneficiaries/{beneficiaryId}/bank-accounts', () => {
     expect((await beneficiaries.read(pathOf(account))).beneficiaryBankAccount).toEqual({ ...account, ...shown });
   });
 
-  test.each<[rule: string, account: Json, change: Json, refused: string[]]>([
+  test.each<[rule: string, account: Json, change: Json, rejected: string[]]>([
     ['a country', STERLING, { country: 'GI' }, ['field_unexpected beneficiaryBankAccount.country']],
     ['a currency', STERLING, { currency: 'EUR' }, ['field_unexpected beneficiaryBankAccount.currency']],
     [
@@ -272,7 +276,7 @@ describe('/beneficiaries/{beneficiaryId}/bank-accounts', () => {
       ['field_invalid beneficiaryBankAccount.iban'],
     ],
     [
-      'another number beside its IBAN',
+      'another number in addition to its IBAN',
       { ...STERLING, iban: 'GB29NWBK60161331926819' },
       { accountNumber: '31926818' },
       ['field_invalid beneficiaryBankAccount.iban'],
@@ -289,13 +293,13 @@ describe('/beneficiaries/{beneficiaryId}/bank-accounts', () => {
       { routingCodes: { bic: 'X' } },
       ['field_invalid beneficiaryBankAccount.routingCodes.bic'],
     ],
-  ])('PATCH refuses %s, and leaves it as it was', async (_, sent, change, refused) => {
+  ])('PATCH rejects %s, and leaves it as it was', async (_, sent, change, rejected) => {
     const account = await made(sent);
-    expect(problems(await patch(account, change))).toEqual(refused);
+    expect(problems(await patch(account, change))).toEqual(rejected);
     expect((await beneficiaries.read(pathOf(account))).beneficiaryBankAccount).toEqual(account);
   });
 
-  test('an account that a later rule would refuse is renamed and set inactive, but its numbers are validated when they change', async () => {
+  test('an account that a later rule would reject is renamed and set inactive, but its numbers are validated when they change', async () => {
     const account = await made();
     const iban = 'GB33BUKB20201555555555';
     await api.database.statement('UPDATE beneficiary_bank_accounts SET iban = $2 WHERE id = $1', [account.id, iban]);
@@ -334,7 +338,7 @@ describe('/beneficiaries/{beneficiaryId}/bank-accounts', () => {
     expect((await beneficiaries.read(path)).beneficiaryBankAccounts).toHaveLength(3);
   });
 
-  test('is 404 for a beneficiary of nothing, an account of nothing and one of another beneficiary', async () => {
+  test('is 404 for an unknown beneficiary, an unknown account and an account of another beneficiary', async () => {
     const account = await made();
     const other = await beneficiaries.created();
     for (const path of [
@@ -391,7 +395,7 @@ describe('GET /beneficiaries/{beneficiaryId}/bank-accounts', () => {
     ['a country that is none', 'country=UK', 'country'],
     ['a currency that is none', 'currency=GBX', 'currency'],
     ['a kind that is no code', 'routingCodeKey=Sort%20Code', 'routingCodeKey'],
-  ])('refuses %s', async (_, query, name) => {
+  ])('rejects %s', async (_, query, name) => {
     const answer = await api.call('GET', `/beneficiaries/${all[0].beneficiaryId}/bank-accounts?${field}.${query}`);
     expect(problems(answer)).toEqual([`field_invalid beneficiaryBankAccount.${name}`]);
   });

@@ -24,7 +24,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-test('changes of different fields at the same time all hold', async () => {
+test('concurrent changes of different fields all take effect', async () => {
   const { id } = await beneficiaries.created(beneficiaries.body({ identity: PERSON }));
   const address = { country: 'GB', city: 'London' };
   const changes = [
@@ -48,13 +48,13 @@ test('changes of different fields at the same time all hold', async () => {
   expect(await world.events(id)).toEqual(['beneficiary-created', ...changes.map(() => 'beneficiary-updated')]);
 });
 
-test('a refused change leaves everything as it was, without an event', async () => {
+test('a rejected change leaves everything as it was, without an event', async () => {
   const before = await beneficiaries.created();
   const { bankAccounts, ...shown } = before;
-  const refused = await beneficiaries.patch(before.id, {
+  const rejected = await beneficiaries.patch(before.id, {
     beneficiary: { identity: { legalName: 'Other Ltd' }, title: 'Messrs', bankAccounts: [{ ...bankAccounts[0] }] },
   });
-  expect([refused.status, refused.body.code]).toEqual([400, 'beneficiary.bank_account.update_not_allowed']);
+  expect([rejected.status, rejected.body.code]).toEqual([400, 'beneficiary.bank_account.update_not_allowed']);
   const path = `/beneficiaries/${before.id}?metadata.include=data.beneficiary.bankAccounts`;
   expect((await beneficiaries.read(path)).beneficiary).toEqual({ ...shown, bankAccounts });
   expect(await world.events(before.id)).toEqual(['beneficiary-created']);
@@ -85,7 +85,7 @@ test('an unknown beneficiary is 404, whatever is asked', async () => {
   expect(body.messageParameters).toEqual(['beneficiary', 'id', id]);
 });
 
-test('a transfer goes on showing the beneficiary that it was made for; the next one shows the new', async () => {
+test('a transfer keeps showing the beneficiary that it was made for; the next one shows the changed one', async () => {
   const accountId = await world.account(clientId, { amount: 100 });
   const address = { country: 'GB', city: 'London' };
   const beneficiary = await beneficiaries.created(
@@ -129,7 +129,7 @@ test('a transfer goes on showing the beneficiary that it was made for; the next 
 
 test.each([
   [
-    'a type beside the identity that is another',
+    'a type that differs from that of the identity',
     "UPDATE beneficiaries SET identity_type = 'individual' WHERE id = $1",
     'beneficiaries_identity',
   ],
@@ -145,7 +145,7 @@ test.each([
     'UPDATE beneficiary_bank_accounts SET account_number = NULL, iban = NULL WHERE beneficiary_id = $1',
     'beneficiary_bank_accounts_named',
   ],
-])('the database itself refuses %s', async (_, statement, constraint) => {
+])('the database itself rejects %s', async (_, statement, constraint) => {
   const { id } = await beneficiaries.created();
   await expect(api.database.statement(statement, [id])).rejects.toThrow(constraint);
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { VERIFICATION_REASONS } from '../../domain/beneficiaries/verifications.ts';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { moneyWorld } from '../harness/money.ts';
 import { type ScriptedDirectory, startScriptedDirectory } from '../harness/parties/directory.ts';
 import { COMPANY, openAtBank, PERSON, type Verifications, verificationsOf } from '../harness/parties/verifications.ts';
@@ -78,7 +78,7 @@ describe('the directory’s answers', () => {
     const { attributes, result } = await verifications.verified({ identity, accountNumber });
     // Only the three close matches reveal the holder.
     expect(result).toEqual({ matched: reason === null, reason, accountHolderName });
-    expect(attributes).toEqual({ secondaryIdentification: null, schemeReasonCode });
+    expect(attributes).toEqual({ secondaryIdentification: null, identification: null, schemeReasonCode });
   });
 
   test('reach every reason of the specification, and each is stored with its caller and client', async () => {
@@ -94,7 +94,7 @@ describe('the directory’s answers', () => {
 
 describe('the answer', () => {
   const bank = { accountNumber: '00934891', routingCodes: { 'sort-code': '123456', bic: 'SBNKGB2L' } };
-  let answer: Called;
+  let answer: ApiResponse;
   let verification: Json;
 
   beforeAll(async () => {
@@ -115,12 +115,16 @@ describe('the answer', () => {
     ['the provider that asked it', 'serviceProvider', () => 'sandbox-bank'],
     ['the identity, by the explicit sample', 'beneficiaryIdentity', () => PERSON],
     ['the identity, by the implicit sample', 'identity', () => PERSON],
-    ['the bank account, by the explicit sample, in its normal form', 'beneficiaryBankAccount', () => bank],
-    ['the bank account, by the implicit sample', 'bankAccount', () => bank],
+    [
+      'the bank account, by the explicit sample, in its normal form',
+      'beneficiaryBankAccount',
+      () => ({ ...bank, iban: null }),
+    ],
+    ['the bank account, by the implicit sample', 'bankAccount', () => ({ ...bank, iban: null })],
     [
       'the secondary identification, and the directory’s own code',
       'attributes',
-      () => ({ secondaryIdentification: 'Roll 17', schemeReasonCode: 'ANNM' }),
+      () => ({ secondaryIdentification: 'Roll 17', identification: null, schemeReasonCode: 'ANNM' }),
     ],
     [
       'the result, null where there is none',
@@ -199,12 +203,12 @@ describe('an account of the sandbox bank', () => {
       null,
     ],
     ['a conjunction and a full stop', 'corporate', 'Harris & Co. Ltd', company('Harris and Company Limited'), null],
-    ['a trading name', 'corporate', 'Harbour Foods Ltd t/a Blue Door', company('Blue Door'), null],
+    ['a trading name', 'corporate', 'Harbour Foods Ltd t/a Blue Harbour', company('Blue Harbour'), null],
     [
       'a name that trades as the holder',
       'corporate',
-      'Blue Door',
-      company('Revenue Office t/a Blue Door'),
+      'Blue Harbour',
+      company('Revenue Office t/a Blue Harbour'),
       'close-match',
     ],
     ['no legal form', 'corporate', 'Brook Lane Bakery Ltd', company('Brook Lane Bakery'), 'close-match'],
@@ -254,7 +258,7 @@ describe('an account of the sandbox bank', () => {
     expect(result).toEqual({ matched: reason === null, reason, accountHolderName });
   });
 
-  test('that is not there, or closed, and an unassigned sort code', async () => {
+  test('that does not exist, or is closed, and an unassigned sort code', async () => {
     const account = await openAtBank(sandbox.url, 'individual', 'Grace Hopperson');
     const sortCode = account.routingCodes['sort-code'];
     const asked = { accountNumber: account.accountNumber, sortCode };
@@ -295,7 +299,7 @@ describe('the provider that asks', () => {
       'mutually_exclusive',
       'serviceProvider',
     ],
-    ['one that there is not', { type: 'explicit', serviceProvider: 'nobody' }, 'field_invalid', 'serviceProvider'],
+    ['one that there is not', { type: 'explicit', serviceProvider: 'unknown' }, 'field_invalid', 'serviceProvider'],
     [
       'one that has no directory',
       { type: 'explicit', serviceProvider: 'custom-bank' },
@@ -323,7 +327,10 @@ describe('the provider that asks', () => {
       users: api.users,
       configuration: (configuration) => ({
         ...configuration,
-        directories: { 'pay-uk': { ...configuration.directories['pay-uk'], defaultProvider: 'custom-bank' } },
+        directories: {
+          ...configuration.directories,
+          'pay-uk': { ...configuration.directories['pay-uk'], defaultProvider: 'custom-bank' },
+        },
       }),
     });
     try {
@@ -337,7 +344,7 @@ describe('the provider that asks', () => {
   });
 });
 
-describe('a request is refused, without a directory query,', () => {
+describe('a request is rejected, without a directory query,', () => {
   const sortCode = { 'sort-code': '123456' };
   const account = (change: Json) => ({
     bankAccount: { accountNumber: '12345678', routingCodes: sortCode, ...change },
@@ -424,7 +431,7 @@ describe('a request is refused, without a directory query,', () => {
     expect(scripted.asked).toBe(asked);
   });
 
-  test('with all its faults at once', async () => {
+  test('naming all its problems at once', async () => {
     const { body } = await verifications.verify({
       identity: { type: 'individual', givenName: '' },
       beneficiary: { bankAccount: { accountNumber: 'x', routingCodes: {} } },
@@ -438,9 +445,9 @@ describe('a request is refused, without a directory query,', () => {
     ]);
   });
 
-  test('for another directory, a client that is not there, and one that is not active', async () => {
+  test('for another directory, an unknown client, and one that is not active', async () => {
     const asked = scripted.asked;
-    const workflow = { code: 'client.nobody.cop' };
+    const workflow = { code: 'client.unknown.cop' };
     const unknown = await scriptedApi.call('POST', '/beneficiary-verifications', { workflow, data: {} });
     expect([unknown.status, unknown.body.code]).toEqual([400, 'common.workflow.unknown_code']);
     const clientId = randomUUID();
@@ -449,8 +456,8 @@ describe('a request is refused, without a directory query,', () => {
     expect(foreign.body.messageParameters).toEqual(['beneficiary', 'clientId', clientId]);
     const suspended = await moneyWorld(api).client('Suspended');
     await api.database.statement("update clients set status = 'suspended' where id = $1", [suspended]);
-    const refused = await verifications.verify({ beneficiary: { clientId: suspended }, at: scriptedApi });
-    expect([refused.status, refused.body.code]).toEqual([422, 'client.status.not_active']);
+    const rejected = await verifications.verify({ beneficiary: { clientId: suspended }, at: scriptedApi });
+    expect([rejected.status, rejected.body.code]).toEqual([422, 'client.status.not_active']);
     expect(scripted.asked).toBe(asked);
   });
 });

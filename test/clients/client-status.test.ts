@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { advanceOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
-import { ACCOUNT_MOVES } from '../../domain/accounts/accounts.ts';
+import { ACCOUNT_TRANSITIONS } from '../../domain/accounts/accounts.ts';
 import { CLIENT_STATUSES, type ClientStatus } from '../../domain/clients/clients.ts';
-import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { asId, type OutgoingTransferId } from '../../domain/common/ids.ts';
 import { ROLES, type Role } from '../../domain/machine-users/roles.ts';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { auditOf } from '../harness/audit.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { gate, lockWaiters } from '../harness/servers/locks.ts';
@@ -28,7 +28,12 @@ afterAll(async () => {
   await database?.drop();
 });
 
-function patch(id: string, client: Json, as: Role = 'compliance', requestId: string = randomUUID()): Promise<Called> {
+function patch(
+  id: string,
+  client: Json,
+  as: Role = 'compliance',
+  requestId: string = randomUUID(),
+): Promise<ApiResponse> {
   const body = { workflow: { code: 'direct' }, data: { client } };
   return api.call('PATCH', `/clients/${id}`, body, { as, headers: { 'request-id': requestId } });
 }
@@ -44,19 +49,19 @@ async function clientThatIs(status: ClientStatus): Promise<string> {
   return id;
 }
 
-function refusal({ status, body }: Called): Json[] {
+function rejection({ status, body }: ApiResponse): Json[] {
   return [status, body.code, body.messageParameters];
 }
 
 describe('PATCH /clients/{clientId} with a status', () => {
   const pairs = CLIENT_STATUSES.flatMap((from) => CLIENT_STATUSES.map((to) => ({ from, to })));
 
-  test.each(pairs)('from $from to $to, as accounts move', async ({ from, to }) => {
+  test.each(pairs)('from $from to $to, as for accounts', async ({ from, to }) => {
     const id = await clientThatIs(from);
     const answer = await patch(id, { status: to });
-    const stays = from === to && ACCOUNT_MOVES[from].length > 0;
-    if (!stays && !ACCOUNT_MOVES[from].includes(to)) {
-      expect(refusal(answer)).toEqual([409, 'common.state.illegal_transition', ['client', 'status', to]]);
+    const stays = from === to && ACCOUNT_TRANSITIONS[from].length > 0;
+    if (!stays && !ACCOUNT_TRANSITIONS[from].includes(to)) {
+      expect(rejection(answer)).toEqual([409, 'common.state.illegal_transition', ['client', 'status', to]]);
       expect(await statusOf(id)).toBe(from);
       return;
     }
@@ -68,7 +73,7 @@ describe('PATCH /clients/{clientId} with a status', () => {
     expect(await changesOf(id)).toHaveLength(stays ? 0 : 1);
   });
 
-  test('says who did it by which request', async () => {
+  test('records the actor and the request', async () => {
     const id = await world.client();
     expect((await patch(id, { status: 'suspended' }, 'admin', 'suspended-by-hand')).status).toBe(200);
     expect(await changesOf(id)).toEqual([
@@ -133,7 +138,7 @@ describe('PATCH /clients/{clientId} with a status', () => {
     expect(await statusOf(id)).toBe('inactive');
   });
 
-  test('refuses a word that is no status, and nothing of the change happens', async () => {
+  test('rejects an unknown status, and the whole change with it', async () => {
     const id = await world.client();
     for (const status of ['open', '', null, 1]) expect((await patch(id, { status })).status).toBe(400);
     expect((await patch(randomUUID(), { status: 'inactive' })).status).toBe(404);
@@ -145,7 +150,7 @@ describe('PATCH /clients/{clientId} with a status', () => {
     const account = await world.account(id);
     const change = (status: string) =>
       api.call('PATCH', `/accounts/${account}`, { workflow: { code: 'client.direct' }, data: { account: { status } } });
-    expect(refusal(await patch(id, { status: 'closed' }))).toEqual([
+    expect(rejection(await patch(id, { status: 'closed' }))).toEqual([
       422,
       'client.close.not_empty',
       ['client', 'status', 'closed'],
@@ -186,7 +191,7 @@ describe('a client that is not active', () => {
         data: { account: { clientId, currency: 'GBP' } },
         connect: { method, type: 'explicit', serviceProvider },
       });
-      expect(refusal(answer)).toEqual([422, 'client.status.not_active', ['account', 'clientId', clientId]]);
+      expect(rejection(answer)).toEqual([422, 'client.status.not_active', ['account', 'clientId', clientId]]);
     }
   });
 
@@ -248,7 +253,7 @@ describe('a change of status', () => {
     );
 
   /** Whether the change waits too, as the `number`th session; otherwise it has been answered. */
-  function waits(changing: Promise<Called>, number: number): Promise<boolean> {
+  function waits(changing: Promise<ApiResponse>, number: number): Promise<boolean> {
     return Promise.race([changing.then(() => false), waiting(number).then(() => true)]);
   }
 
@@ -329,7 +334,7 @@ describe('a change of status', () => {
     expect([isHeld, (await changing).status]).toEqual([true, 200]);
   });
 
-  test('that does not get an account in time gives the others back, and says that nothing was done', async () => {
+  test('that does not lock an account in time releases the others, and says that nothing was done', async () => {
     const clientId = await world.client();
     await world.account(clientId);
     const account = await holdAccount(await world.account(clientId));

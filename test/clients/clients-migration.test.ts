@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { isClientNumber } from '../../domain/frame/numbers/numbers.ts';
+import { isClientNumber } from '../../domain/common/numbers/numbers.ts';
 import type { Json } from '../harness/api.ts';
 import {
   eventsOf,
   type MigrationStage,
   migrateClient,
-  refusalIn,
+  rejectionIn,
   rowCounts,
   startMigrationStage,
 } from '../harness/parties/migration.ts';
@@ -43,15 +43,15 @@ async function migrated(sourceId: string): Promise<Json> {
   return answer.body;
 }
 
-/** The refusal of a request that must have written nothing. */
-async function refused(sourceId: string, connect?: Json): Promise<Json> {
+/** The rejection of a request that must have written nothing. */
+async function rejected(sourceId: string, connect?: Json): Promise<Json> {
   const before = await rowCounts(stage.api);
   const answer = await migrateClient(stage.api, sourceId, {
-    key: `refused ${sourceId}`,
+    key: `rejected ${sourceId}`,
     ...(connect ? { connect } : {}),
   });
   expect(await rowCounts(stage.api)).toEqual(before);
-  return { ...refusalIn(answer), message: answer.body.message, headers: answer.headers, text: answer.text };
+  return { ...rejectionIn(answer), message: answer.body.message, headers: answer.headers, text: answer.text };
 }
 
 describe('a client that the provider has', () => {
@@ -111,7 +111,7 @@ describe('a client that the provider has', () => {
   });
 
   test('has events for its creation and for its connection at the provider', async () => {
-    const { data, connect } = await migrated((await existing('told')).sourceId);
+    const { data, connect } = await migrated((await existing('named')).sourceId);
     const events = await eventsOf(stage.api, data.client.id);
     expect(events.map(({ module, type }) => [module, type])).toEqual([
       ['clients', 'created'],
@@ -158,8 +158,8 @@ describe('the same source id', () => {
     const { sourceId } = await existing('twice');
     const { data } = await migrated(sourceId);
     const asked = stage.lookUps.count;
-    const { message, ...refusal } = await refused(sourceId);
-    expect(refusal).toMatchObject({ status: 409, problems: ['common.state.illegal_transition client.sourceId'] });
+    const { message, ...rejection } = await rejected(sourceId);
+    expect(rejection).toMatchObject({ status: 409, problems: ['common.state.illegal_transition client.sourceId'] });
     expect(message).toContain(data.client.id);
     expect(stage.lookUps.count).toBe(asked);
   });
@@ -197,7 +197,7 @@ describe('the same source id', () => {
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201));
   });
 
-  test('of a client that the service itself made at the provider is 409', async () => {
+  test('of a client that the service itself created at the provider is 409', async () => {
     const { reference } = await existing('known by its reference');
     const { body } = await stage.api.call('POST', '/clients', {
       workflow: { code: 'direct' },
@@ -213,41 +213,41 @@ describe('the same source id', () => {
        VALUES (gen_random_uuid(), $1, 'sandbox-bank', $2, 'completed-up-to-date', service_now())`,
       [body.data.client.id, reference],
     );
-    const { message, status } = await refused('known by its reference');
+    const { message, status } = await rejected('known by its reference');
     expect(status).toBe(409);
     expect(message).toContain(body.data.client.id);
   });
 });
 
-describe('a client that cannot be imported is refused, and nothing is written', () => {
+describe('a client that cannot be imported is rejected, and nothing is written', () => {
   test('404 for a source id that the provider does not know', async () => {
-    expect(await refused('nobody')).toMatchObject({
+    expect(await rejected('unknown')).toMatchObject({
       status: 404,
       problems: ['connect.resource.not_found client.sourceId'],
     });
   });
 
   test('422 for data without what the service requires, naming field and rule', async () => {
-    const refusal = await refused('client-without-address');
-    expect(refusal).toMatchObject({
+    const rejection = await rejected('client-without-address');
+    expect(rejection).toMatchObject({
       status: 422,
       problems: ['connect.resource.invalid client.profile.residentialAddress'],
     });
-    expect(refusal.message).toBe(
+    expect(rejection.message).toBe(
       'The data of sandbox-bank cannot be imported: data.client.profile.residentialAddress is required.',
     );
   });
 
   test('422 for all that is wrong at once, without a value of the provider', async () => {
-    const refusal = await refused('client-faulty');
-    expect(refusal.status).toBe(422);
-    expect(refusal.problems.sort()).toEqual([
+    const rejection = await rejected('client-faulty');
+    expect(rejection.status).toBe(422);
+    expect(rejection.problems.sort()).toEqual([
       'connect.resource.invalid client.identity.birthDate',
       'connect.resource.invalid client.profile.phone',
       'connect.resource.invalid client.profile.residentialAddress.region',
     ]);
     for (const value of ['1990-02-30', 'Nevada', 'ask at the desk', 'Nymous'])
-      expect(refusal.text).not.toContain(value);
+      expect(rejection.text).not.toContain(value);
   });
 
   test.each<[string, Json, string]>([
@@ -290,7 +290,7 @@ describe('a client that cannot be imported is refused, and nothing is written', 
       'identity.identifications.0.type',
     ],
     ['a country that is none', { address: { country: 'XX' } }, 'profile.residentialAddress.country'],
-    ['a broken e-mail address', { email: 'nobody' }, 'profile.email'],
+    ['a broken e-mail address', { email: 'not-an-address' }, 'profile.email'],
     [
       'a name with nothing to see in it',
       { identity: { type: 'individual', givenName: '\u202e\u200b', familyName: 'C' } },
@@ -303,12 +303,12 @@ describe('a client that cannot be imported is refused, and nothing is written', 
     ],
   ])('422 for %s', async (what, change, field) => {
     await existing(`wrong: ${what}`, change);
-    const refusal = await refused(`wrong: ${what}`);
-    expect(refusal.status).toBe(422);
-    expect(refusal.problems).toContain(`connect.resource.invalid client.${field}`);
+    const rejection = await rejected(`wrong: ${what}`);
+    expect(rejection.status).toBe(422);
+    expect(rejection.problems).toContain(`connect.resource.invalid client.${field}`);
   });
 
-  test('what deceives a reader is taken out of a name, as out of every text of a provider', async () => {
+  test('misleading characters are removed from a name, as from every text of a provider', async () => {
     await existing('deceiving', { identity: { type: 'individual', givenName: 'A\u202eB', familyName: 'C' } });
     const migrated = await migrateClient(stage.api, 'deceiving', { key: 'deceiving' });
     expect(migrated.status, migrated.text).toBe(201);
@@ -320,35 +320,35 @@ describe('a client that cannot be imported is refused, and nothing is written', 
       ['client-closed', 'client-closed'],
       ['fail-functional-1', 'not-accepted'],
     ] as const) {
-      const refusal = await refused(sourceId);
-      expect(refusal).toMatchObject({ status: 422, problems: ['connect.resource.invalid client.sourceId'] });
-      expect(refusal.message).toContain(code);
+      const rejection = await rejected(sourceId);
+      expect(rejection).toMatchObject({ status: 422, problems: ['connect.resource.invalid client.sourceId'] });
+      expect(rejection.message).toContain(code);
     }
   });
 });
 
-describe('a provider that gives no answer is 503, to be asked again', () => {
+describe('a provider that gives no answer is 503, and the request can be repeated', () => {
   const away = { status: 503, problems: ['connect.provider.unavailable connect.serviceProvider'] };
 
   test.each(['unavailable-1', 'cut-1', 'fail-technical-1', 'slow-1'])('%s', async (sourceId) => {
-    const refusal = await refused(sourceId);
-    expect(refusal).toMatchObject(away);
-    expect(Number(refusal.headers.get('retry-after'))).toBeGreaterThan(0);
+    const rejection = await rejected(sourceId);
+    expect(rejection).toMatchObject(away);
+    expect(Number(rejection.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
   test('later than the deadline allows, and then in time under the same key', async () => {
     const { sourceId } = await existing('late');
     await stage.bank('POST', '/faults', { latencyMs: 3_000 });
-    expect(await refused(sourceId)).toMatchObject(away);
+    expect(await rejected(sourceId)).toMatchObject(away);
     await stage.bank('DELETE', '/faults');
-    expect((await migrateClient(stage.api, sourceId, { key: `refused ${sourceId}` })).status).toBe(201);
+    expect((await migrateClient(stage.api, sourceId, { key: `rejected ${sourceId}` })).status).toBe(201);
   });
 
   test('not there at all', async () => {
     await stage.sandbox.kill();
-    expect(await refused('client-individual-2')).toMatchObject(away);
+    expect(await rejected('client-individual-2')).toMatchObject(away);
     await stage.restartSandbox();
-    expect((await refused('client-individual-2')).status).toBe(404);
+    expect((await rejected('client-individual-2')).status).toBe(404);
   });
 });
 
@@ -372,20 +372,20 @@ describe('the request', () => {
     ],
     ['no type', { serviceProvider: 'sandbox-bank' }, 'common.validation.field_required connect.type'],
   ])('is 400 with %s', async (_, connect, problem) => {
-    expect(await refused('client-individual', connect)).toMatchObject({ status: 400, problems: [problem] });
+    expect(await rejected('client-individual', connect)).toMatchObject({ status: 400, problems: [problem] });
   });
 
   test('is 400 without a source id, with client data, or with createUser', async () => {
     const connect = { type: 'explicit', serviceProvider: 'sandbox-bank' };
     const post = (workflow: Json, data: Json) =>
       stage.api.call('POST', '/clients', { workflow: { code: 'migration', ...workflow }, data, connect });
-    expect(refusalIn(await post({}, {})).problems).toEqual(['common.validation.field_required data.sourceId']);
-    expect(refusalIn(await post({}, { sourceId: '' })).status).toBe(400);
-    expect(refusalIn(await post({}, { sourceId: 'x'.repeat(201) })).status).toBe(400);
-    expect(refusalIn(await post({}, { sourceId: 'x', client: {} })).problems).toEqual([
+    expect(rejectionIn(await post({}, {})).problems).toEqual(['common.validation.field_required data.sourceId']);
+    expect(rejectionIn(await post({}, { sourceId: '' })).status).toBe(400);
+    expect(rejectionIn(await post({}, { sourceId: 'x'.repeat(201) })).status).toBe(400);
+    expect(rejectionIn(await post({}, { sourceId: 'x', client: {} })).problems).toEqual([
       'common.validation.field_unexpected data.client',
     ]);
-    expect(refusalIn(await post({ createUser: true }, { sourceId: 'x' })).status).toBe(400);
+    expect(rejectionIn(await post({ createUser: true }, { sourceId: 'x' })).status).toBe(400);
   });
 
   test('needs the role operator', async () => {
@@ -395,14 +395,14 @@ describe('the request', () => {
   });
 });
 
-/** Ids and measured numbers of a log line, in which any four digits may stand. */
+/** Ids and measured numbers of a log line, which may contain any four digits. */
 const CHANCE_DIGITS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|"(?:time|pid|durationMs)":[\d.]+/g;
 
-test('no personal data of a migration is logged, whether it succeeds or is refused', async () => {
+test('no personal data of a migration is logged, whether it succeeds or is rejected', async () => {
   await existing('for the log', { email: 'secret.log@example.org', phone: '+49 30 555 0199' });
   await migrated('for the log');
   await existing('for the log 2', { email: 'secret log', address: { country: 'US', region: 'Secretland' } });
-  await refused('for the log 2');
+  await rejected('for the log 2');
   const log = stage.logged.join('').replaceAll(CHANCE_DIGITS, '');
   expect(log).toContain('provider gave no answer');
   for (const value of ['Noether', 'Emmy', 'Erlangen', 'secret', '0199', 'Secretland', 'Somerville', 'Babbage']) {

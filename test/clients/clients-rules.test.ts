@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isClientNumber } from '../../domain/frame/numbers/numbers.ts';
-import { type Called, type CallOptions, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { isClientNumber } from '../../domain/common/numbers/numbers.ts';
+import { type ApiResponse, type CallOptions, type Json, startApi, type TestApi } from '../harness/api.ts';
 import {
+  expectShown,
   type FieldRule,
   fieldRules,
   invalid,
-  isSeen,
   problemsOf,
   type Resource,
-  refused,
+  rejected,
   same,
   shownAs,
 } from '../harness/parties/field-rules.ts';
@@ -26,7 +26,7 @@ import {
 } from '../harness/parties/parties.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
-// Specification 2.1, 2.2 and 4.1: every row and rule, as taken and as refused. First the fields of each resource, by POST
+// Specification 2.1, 2.2 and 4.1: every row and rule, as taken and as rejected. First the fields of each resource, by POST
 // and by PATCH, then the operations. Those of the workflow `migration` are in clients-migration.test.ts.
 
 let database: TestDatabase;
@@ -56,13 +56,13 @@ const company = (): Json => ({
   profile: { identityType: 'corporate', registrationAddress: { country: 'GB' } },
 });
 
-const postClient = (client: Json, workflow: Json = {}): Promise<Called> =>
+const postClient = (client: Json, workflow: Json = {}): Promise<ApiResponse> =>
   api.call('POST', '/clients', { workflow: { ...DIRECT, ...workflow }, data: { client } });
-const patchClient = (id: string, client: Json): Promise<Called> =>
+const patchClient = (id: string, client: Json): Promise<ApiResponse> =>
   api.call('PATCH', `/clients/${id}`, { workflow: DIRECT, data: { client } });
-const postRelations = (id: string, data: Json, options?: CallOptions): Promise<Called> =>
+const postRelations = (id: string, data: Json, options?: CallOptions): Promise<ApiResponse> =>
   api.call('POST', `/clients/${id}/relations`, { workflow: DIRECT, data }, options);
-const patchRelation = (clientId: string, id: string, clientRelation: Json): Promise<Called> =>
+const patchRelation = (clientId: string, id: string, clientRelation: Json): Promise<ApiResponse> =>
   api.call('PATCH', `/clients/${clientId}/relations/${id}`, { workflow: DIRECT, data: { clientRelation } });
 
 async function created(client: Json): Promise<Json> {
@@ -76,7 +76,7 @@ const clientId = async (client: Json): Promise<string> => (await created(client)
 const client = (least: () => Json, type: 'individual' | 'corporate', address: string): Resource => ({
   label: 'client',
   least,
-  beside: {
+  alsoRequired: {
     identity: { type },
     profile: { identityType: type },
     [`profile.${address}`]: { country: 'GB' },
@@ -104,7 +104,7 @@ const clientStatus: FieldRule = {
   rule: '2.2 client, status',
   path: 'status',
   need: 'read-only',
-  refuses: [refused('active', 'field_unexpected')],
+  rejects: [rejected('active', 'field_unexpected')],
   only: 'POST',
 };
 
@@ -115,14 +115,14 @@ describe('specification 2.2, an individual client', () => {
       rule: '2.2 identity',
       path: 'identity',
       need: 'required',
-      refuses: [...invalid('Ada', true, 17, [PERSON]), refused({}, 'field_required', 'type')],
+      rejects: [...invalid('Ada', true, 17, [PERSON]), rejected({}, 'field_required', 'type')],
     },
     {
       rule,
       path: 'identity.type',
       need: 'required',
       takes: same('individual'),
-      refuses: invalid('trust', 'Individual', 1),
+      rejects: invalid('trust', 'Individual', 1),
     },
     { rule, path: 'identity.givenName', need: 'required', ...nameValues, moves: ['fullName'] },
     { rule, path: 'identity.familyName', need: 'required', ...nameValues, moves: ['fullName'] },
@@ -139,14 +139,14 @@ describe('specification 2.2, an individual client', () => {
       rule: '2.2 profile',
       path: 'profile',
       need: 'required',
-      refuses: [...invalid('London', 17, []), refused({}, 'field_required', 'identityType')],
+      rejects: [...invalid('London', 17, []), rejected({}, 'field_required', 'identityType')],
     },
     {
       rule: '2.2 profile, of the type of the identity',
       path: 'profile.identityType',
       need: 'required',
       takes: same('individual'),
-      refuses: invalid('trust', 'corporate', 1),
+      rejects: invalid('trust', 'corporate', 1),
     },
     ...addressRules('profile.residentialAddress', 'required'),
     ...contactRules,
@@ -157,21 +157,21 @@ describe('specification 2.2, an individual client', () => {
       path: 'relations',
       need: 'optional',
       absent: undefined,
-      refuses: invalid([RELATED]),
+      rejects: invalid([RELATED]),
       only: 'POST',
     },
     {
       rule: '4.1 PATCH of relations has operations of its own',
       path: 'relations',
       need: 'read-only',
-      refuses: [refused([], 'field_unexpected'), refused(null, 'field_unexpected')],
+      rejects: [rejected([], 'field_unexpected'), rejected(null, 'field_unexpected')],
       only: 'PATCH',
     },
     {
       rule: '4.1 PATCH never changes the type',
       path: 'identity.type',
       need: 'read-only',
-      refuses: invalid('corporate'),
+      rejects: invalid('corporate'),
       only: 'PATCH',
     },
   ]);
@@ -180,7 +180,7 @@ describe('specification 2.2, an individual client', () => {
 describe('specification 2.2, a corporate client', () => {
   const rule = '2.2 identity of a corporate';
   fieldRules(client(company, 'corporate', 'registrationAddress'), [
-    { rule, path: 'identity.type', need: 'required', takes: same('corporate'), refuses: invalid('ltd', 1) },
+    { rule, path: 'identity.type', need: 'required', takes: same('corporate'), rejects: invalid('ltd', 1) },
     { rule, path: 'identity.legalName', need: 'required', ...nameValues, moves: ['fullName'] },
     { rule, path: 'identity.incorporationDate', need: 'optional', ...historicDateValues },
     {
@@ -188,7 +188,7 @@ describe('specification 2.2, a corporate client', () => {
       path: 'identity.corporationType',
       need: 'optional',
       takes: same('ltd', 'GmbH & Co. KG', 'x'.repeat(40)),
-      refuses: invalid('', 'x'.repeat(41), 1),
+      rejects: invalid('', 'x'.repeat(41), 1),
     },
     { rule: `${rule}, registered country`, path: 'identity.country', need: 'optional', ...countryValues },
     ...readOnly(`${rule}, not of an individual`, {
@@ -203,7 +203,7 @@ describe('specification 2.2, a corporate client', () => {
       path: 'profile.identityType',
       need: 'required',
       takes: same('corporate'),
-      refuses: invalid('trust', 'individual', 1),
+      rejects: invalid('trust', 'individual', 1),
     },
     ...addressRules('profile.registrationAddress', 'required'),
     ...contactRules,
@@ -215,9 +215,9 @@ describe('specification 2.2, a corporate client', () => {
       need: 'optional',
       absent: [],
       takes: same([]),
-      refuses: [
+      rejects: [
         ...invalid('Grace', RELATED),
-        refused(
+        rejected(
           Array.from({ length: 11 }, () => RELATED),
           'limit_exceeded',
         ),
@@ -228,14 +228,14 @@ describe('specification 2.2, a corporate client', () => {
       rule: '4.1 PATCH of relations has operations of its own',
       path: 'relations',
       need: 'read-only',
-      refuses: [refused([RELATED], 'field_unexpected')],
+      rejects: [rejected([RELATED], 'field_unexpected')],
       only: 'PATCH',
     },
     {
       rule: '4.1 PATCH never changes the type',
       path: 'identity.type',
       need: 'read-only',
-      refuses: invalid('individual'),
+      rejects: invalid('individual'),
       only: 'PATCH',
     },
   ]);
@@ -258,15 +258,15 @@ function relationRules(inWhole: 'POST' | undefined): FieldRule[] {
       path: 'relation',
       need: 'required',
       takes: same('director', 'shareholder', 'director-and-shareholder', 'authorized-person'),
-      refuses: invalid('owner', 'Director', 1),
+      rejects: invalid('owner', 'Director', 1),
     },
-    { rule, path: 'identity', need: 'required', refuses: invalid('Grace', []) },
+    { rule, path: 'identity', need: 'required', rejects: invalid('Grace', []) },
     {
       rule: `${rule}, individuals only`,
       path: 'identity.type',
       need: 'required',
       takes: same('individual'),
-      refuses: invalid('corporate', 'trust', 1),
+      rejects: invalid('corporate', 'trust', 1),
     },
     { rule, path: 'identity.givenName', need: 'required', ...nameValues, moves: ['fullName'] },
     { rule, path: 'identity.familyName', need: 'required', ...nameValues, moves: ['fullName'] },
@@ -284,14 +284,14 @@ function relationRules(inWhole: 'POST' | undefined): FieldRule[] {
       need: 'optional',
       absent: NO_PROFILE,
       takes: [shownAs({ identityType: 'individual' }, NO_PROFILE)],
-      refuses: invalid('London', []),
+      rejects: invalid('London', []),
     },
     {
       rule,
       path: 'profile.identityType',
       need: 'required',
       takes: same('individual'),
-      refuses: invalid('corporate', 1),
+      rejects: invalid('corporate', 1),
       ...(inWhole === undefined ? {} : { only: inWhole }),
     },
     ...addressRules('profile.residentialAddress', 'optional', bothForms),
@@ -301,7 +301,7 @@ function relationRules(inWhole: 'POST' | undefined): FieldRule[] {
   ];
 }
 
-const besideRelation = {
+const requiredWithRelation = {
   identity: { type: 'individual' },
   profile: { identityType: 'individual' },
   'profile.residentialAddress': { country: 'GB' },
@@ -312,7 +312,7 @@ describe('specification 2.2, a client relation of POST /clients', () => {
     {
       label: 'client.relations.0',
       least: () => structuredClone(RELATED),
-      beside: besideRelation,
+      alsoRequired: requiredWithRelation,
       post: (sent) => postClient({ ...company(), relations: [sent] }),
       shown: ({ body }) => body.data.client.relations[0],
     },
@@ -325,7 +325,7 @@ describe('specification 2.2, a client relation of its own operations', () => {
     {
       label: 'clientRelation',
       least: () => structuredClone(RELATED),
-      beside: besideRelation,
+      alsoRequired: requiredWithRelation,
       post: async (sent) => postRelations(await clientId(company()), { clientRelation: sent }),
       shown: ({ body }) => body.data.clientRelation,
       patch: (made, change) => patchRelation(made.clientId, made.id, change),
@@ -354,7 +354,7 @@ interface Given {
   relation: Json;
   otherCompany: Json;
   full: Json;
-  /** Alone in its family name. */
+  /** The only word of its family name. */
   mark: string;
 }
 
@@ -381,12 +381,12 @@ async function makeGiven(): Promise<void> {
   given.full = await created({ ...company(), relations: Array.from({ length: 10 }, () => RELATED) });
 }
 
-const get = (path: string): Promise<Called> => api.call('GET', path);
+const get = (path: string): Promise<ApiResponse> => api.call('GET', path);
 const EMPTY = { workflow: {}, data: {}, connect: {}, metadata: {} };
 
-type Row = [rule: string, call: () => Promise<Called>, status: number, seen: () => Json];
+type Row = [rule: string, call: () => Promise<ApiResponse>, status: number, seen: () => Json];
 
-describe('specification 4.1, what is answered', () => {
+describe('specification 4.1, answers', () => {
   beforeAll(makeGiven);
 
   const read = (query: string) => get(`/clients/${given.person.id}?${query}`);
@@ -403,13 +403,13 @@ describe('specification 4.1, what is answered', () => {
   const rows: Row[] = [
     ['POST direct: the workflow is echoed', () => postClient(person()), 201, () => ({ workflow: DIRECT })],
     [
-      'POST direct: an individual from identity and address alone, active',
+      'POST direct: an individual from identity and address only, active',
       () => postClient(person()),
       201,
       () => ({ data: { client: { status: 'active', fullName: 'Ada Lovelace', identity: PERSON } } }),
     ],
     [
-      'POST direct: a corporate from identity and address alone, active',
+      'POST direct: a corporate from identity and address only, active',
       () => postClient(company()),
       201,
       () => ({ data: { client: { status: 'active', fullName: 'Brook Lane Bakery Ltd', relations: [] } } }),
@@ -421,7 +421,7 @@ describe('specification 4.1, what is answered', () => {
       () => ({ data: { client: { relations: Array.from({ length: 10 }, () => ({ fullName: 'Grace Hopper' })) } } }),
     ],
     [
-      'POST direct: createUser false makes a client alone',
+      'POST direct: createUser false creates the client only',
       () => postClient(person(), { createUser: false }),
       201,
       () => ({ workflow: { createUser: false }, data: { client: { status: 'active' } } }),
@@ -482,7 +482,7 @@ describe('specification 4.1, what is answered', () => {
       () => ({ data: { client: { profile: { primaryAddress: given.company.profile.registrationAddress } } } }),
     ],
     [
-      'GET by id: include of the residential address stands for its profile',
+      'GET by id: include of the residential address implies its profile',
       () => read(`metadata.includeProfile=false&${include(`${ADDRESS}.residentialAddress`)}`),
       200,
       () => ({
@@ -491,7 +491,7 @@ describe('specification 4.1, what is answered', () => {
       }),
     ],
     [
-      'GET by id: include of the registration address stands for its profile',
+      'GET by id: include of the registration address implies its profile',
       () => readCompany(`metadata.includeProfile=false&${include(`${ADDRESS}.registrationAddress`)}`),
       200,
       () => ({ data: { client: { profile: given.company.profile } } }),
@@ -643,7 +643,7 @@ describe('specification 4.1, what is answered', () => {
   test.each(rows)('%s', async (_, call, status, seen) => {
     const answer = await call();
     expect(answer.status, answer.text).toBe(status);
-    isSeen(answer.body, seen());
+    expectShown(answer.body, seen());
   });
 
   test('2.2: id is a UUID, clientNumber has its check digits, and no two clients share either', async () => {
@@ -653,11 +653,11 @@ describe('specification 4.1, what is answered', () => {
     expect(new Set(clients.map(({ clientNumber }) => clientNumber)).size).toBe(3);
   });
 
-  test('4.1: what createUser makes is not made without it', async () => {
+  test('4.1: a user is created only with createUser', async () => {
     expect(Object.keys((await postClient(person())).body.data)).toEqual(['client']);
   });
 
-  test('2.2: relations stand with corporate clients alone', async () => {
+  test('2.2: only corporate clients have relations', async () => {
     expect([given.company.relations.length, 'relations' in given.person]).toEqual([2, false]);
   });
 });
@@ -682,7 +682,7 @@ test.each<[string, Json, string]>([
   expect(answer.body.message).toBe(message);
 });
 
-describe('specification 4.1, what is refused', () => {
+describe('specification 4.1, rejections', () => {
   beforeAll(makeGiven);
 
   const unknown = randomUUID();
@@ -690,7 +690,7 @@ describe('specification 4.1, what is refused', () => {
   const notFound = (name: string) => `common.coding.internal.record_not_found ${name}`;
   const relation = (clientOf: Json, id: string) => `/clients/${clientOf.id}/relations/${id}`;
   const change = { clientRelation: { relation: 'shareholder' } };
-  const rows: [string, () => Promise<Called>, number, string][] = [
+  const rows: [string, () => Promise<ApiResponse>, number, string][] = [
     [
       'POST: another workflow',
       () => postClient(person(), { code: 'client.direct' }),
@@ -990,13 +990,13 @@ describe('specification 4.1, what is refused', () => {
     ['DELETE relation: twice', deletedTwice, 404, notFound('clientRelation.id')],
   ];
 
-  async function takenEmail(): Promise<Called> {
+  async function takenEmail(): Promise<ApiResponse> {
     const sent = { ...person(), profile: { ...person().profile, email: `${randomUUID()}@example.com` } };
     expect((await postClient(sent, { createUser: true })).status).toBe(201);
     return postClient(sent, { createUser: true });
   }
 
-  async function deletedTwice(): Promise<Called> {
+  async function deletedTwice(): Promise<ApiResponse> {
     const made = await created({ ...company(), relations: [RELATED] });
     const path = relation(made, made.relations[0].id);
     expect((await api.call('DELETE', path)).status).toBe(200);
@@ -1009,7 +1009,7 @@ describe('specification 4.1, what is refused', () => {
     expect(problemsOf(answer)).toContain(problem);
   });
 
-  test('and nothing was done by any of them', async () => {
+  test('and none of them had an effect', async () => {
     for (const key of ['person', 'company', 'otherCompany', 'full'] as const) {
       expect((await get(`/clients/${given[key].id}`)).body.data.client).toEqual(given[key]);
     }

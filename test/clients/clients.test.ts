@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isClientNumber } from '../../domain/frame/numbers/numbers.ts';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { isClientNumber } from '../../domain/common/numbers/numbers.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
 let database: TestDatabase;
@@ -35,15 +35,15 @@ function company(change: Json = {}, identity: Json = {}): Json {
   };
 }
 
-function post(client: Json, workflow: Json = {}): Promise<Called> {
+function post(client: Json, workflow: Json = {}): Promise<ApiResponse> {
   return api.call('POST', '/clients', { workflow: { code: 'direct', ...workflow }, data: { client } });
 }
 
-function patch(id: string, client: Json): Promise<Called> {
+function patch(id: string, client: Json): Promise<ApiResponse> {
   return api.call('PATCH', `/clients/${id}`, { workflow: { code: 'direct' }, data: { client } });
 }
 
-function postRelations(id: string, data: Json, key?: string): Promise<Called> {
+function postRelations(id: string, data: Json, key?: string): Promise<ApiResponse> {
   const body = { workflow: { code: 'direct' }, data };
   return api.call('POST', `/clients/${id}/relations`, body, key === undefined ? {} : { key });
 }
@@ -54,14 +54,14 @@ async function created(client: Json): Promise<Json> {
   return answer.body.data.client;
 }
 
-async function read(id: string, query = ''): Promise<Called> {
+async function read(id: string, query = ''): Promise<ApiResponse> {
   const answer = await api.call('GET', `/clients/${id}${query}`);
   expect(answer.status, answer.text).toBe(200);
   return answer;
 }
 
-/** Code and field of every problem of a refused request, in the order of the answer. */
-function problems(answer: Called): string[] {
+/** Code and field of every problem of a rejected request, in the order of the answer. */
+function problems(answer: ApiResponse): string[] {
   expect(answer.status, answer.text).toBe(400);
   return [answer.body, ...(answer.body.errors ?? [])].map(
     ({ code, messageParameters: [entity, field] }: Json) =>
@@ -70,7 +70,7 @@ function problems(answer: Called): string[] {
 }
 
 describe('POST /clients', () => {
-  test('creates an individual from identity and address alone, with every absent value null', async () => {
+  test('creates an individual from identity and address only, with every absent value null', async () => {
     const answer = await post(person());
     expect(answer.status).toBe(201);
     const { id, clientNumber, ...client } = answer.body.data.client;
@@ -185,7 +185,7 @@ describe('POST /clients', () => {
 
   test.each([
     ['nothing', ''],
-    ['blanks alone', ' \u00a0 '],
+    ['blanks only', ' \u00a0 '],
     ['a NUL', 'A\0da'],
     ['a line break', 'Ada\nLovelace'],
     ['a change of direction', 'Ada\u202eevolaL'],
@@ -193,7 +193,7 @@ describe('POST /clients', () => {
     ['half a surrogate pair', 'A\ud842'],
     ['a heap of marks', `A${'\u0301'.repeat(6)}`],
     ['141 characters', 'a'.repeat(141)],
-  ])('refuses a name of %s', async (_, givenName) => {
+  ])('rejects a name of %s', async (_, givenName) => {
     expect(problems(await post(person({ givenName })))).toEqual(['field_invalid client.identity.givenName']);
   });
 
@@ -209,7 +209,7 @@ describe('POST /clients', () => {
         profile: {
           identityType: 'corporate',
           registrationAddress: { country: 'US', city: 'a'.repeat(71) },
-          email: 'nobody',
+          email: 'not-an-address',
           phone: 'call me',
         },
         relations: [{ relation: 'director', identity: PERSON }],
@@ -423,7 +423,7 @@ describe('PATCH /clients/{clientId}', () => {
     }
   });
 
-  test('changes of different fields at once all hold', async () => {
+  test('concurrent changes of different fields all take effect', async () => {
     const { id } = await created(person());
     const changes = {
       givenName: 'Augusta',
@@ -446,11 +446,11 @@ describe('PATCH /clients/{clientId}', () => {
     expect(after).toMatchObject({ fullName: 'Augusta King', identity: changes, profile: contact });
   });
 
-  test('a refused change changes nothing, and names all that is wrong with it', async () => {
+  test('a rejected change changes nothing, and names all that is wrong with it', async () => {
     const before = await created(person());
     const answer = await patch(before.id, {
       identity: { type: 'individual', givenName: 'Augusta', familyName: null, birthDate: 'soon' },
-      profile: { identityType: 'individual', residentialAddress: null, email: 'nobody' },
+      profile: { identityType: 'individual', residentialAddress: null, email: 'not-an-address' },
       fullName: 'Augusta King',
     });
     expect(problems(answer).sort()).toEqual([
@@ -531,7 +531,7 @@ describe('relations of a client', () => {
     return id;
   }
 
-  test('are ten at the most per creation and per call, and more in all', async () => {
+  test('are ten at most per creation and per call, and more in total', async () => {
     const ten = Array.from({ length: 10 }, () => related());
     const { id } = await created(company({ relations: ten }));
     expect((await postRelations(id, { clientRelations: ten })).status).toBe(201);
@@ -540,7 +540,7 @@ describe('relations of a client', () => {
     expect(body.data.client.relations).toEqual(await listed(id));
   });
 
-  test('are at most 1,000 in all, however many are requested at once', async () => {
+  test('are at most 1,000 in total, however many are requested at once', async () => {
     const id = await companyWith(990);
     const answers = await Promise.all(
       Array.from({ length: 14 }, (_, index) => postRelations(id, { clientRelation: related(`Grace ${index}`) })),
@@ -557,7 +557,7 @@ describe('relations of a client', () => {
     expect((await read(id)).body.data.client.relations).toHaveLength(1_000);
   });
 
-  test('of one request are all made or none; one that is ended makes room for another', async () => {
+  test('of one request are all created or none; after one ends, another can be created', async () => {
     const id = await companyWith(996);
     const { relations } = (await read(id)).body.data.client;
     const five = { clientRelations: Array.from({ length: 5 }, () => related()) };
@@ -592,7 +592,7 @@ describe('relations of a client', () => {
     });
   });
 
-  test('are made once for a key, and a refused request leaves its key free', async () => {
+  test('are created once for a key, and a rejected request leaves its key free', async () => {
     const id = await companyWith(1_000);
     const { relations } = (await read(id)).body.data.client;
     const key = randomUUID();
@@ -629,7 +629,7 @@ describe('relations of a client', () => {
   });
 });
 
-test('a repeated key answers with the first client and makes no second one', async () => {
+test('a repeated key answers with the first client and creates no second one', async () => {
   const key = randomUUID();
   const body = { workflow: { code: 'direct' }, data: { client: person({ familyName: `Once ${key}` }) } };
   const [first, second] = [

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { parseBody } from '../../api/frame/requests/request.ts';
-import { withoutImplausibleDates } from '../../api/frame/schemas/plausible-dates.ts';
+import { parseBody } from '../../api/http/requests/request.ts';
+import { withoutImplausibleDates } from '../../api/http/schemas/plausible-dates.ts';
 import { ROUTES } from '../../api/routes.ts';
-import { DomainError } from '../../domain/frame/errors.ts';
-import { exampleBodies, nameOf } from '../harness/frame/route-suite.ts';
+import { DomainError } from '../../domain/common/errors.ts';
+import { exampleBodies, nameOf } from '../harness/http/route-suite.ts';
 
 // Every route that takes an identity, by the examples of its bodies: a new one joins by its example.
 
@@ -65,10 +65,10 @@ function problemsOf({ contract, body }: (typeof cases)[number]): readonly string
   return [];
 }
 
-describe('a date that cannot be right is refused by field and rule, unless the route has no such field', () => {
+describe('a date that cannot be right is rejected by field and rule, unless the route has no such field', () => {
   test.each(cases)('$name: $path', (one) => {
     const rule = /must not be in the future\.$|must be after issueDate\.$|is not a field that can be sent here\.$/;
-    // Where the route has no documents at all, they are what is refused.
+    // Where the route has no documents at all, they are what is rejected.
     const about = problemsOf(one).filter((message) => one.path.startsWith(message.split(' ')[0] ?? ''));
     expect(about, problemsOf(one).join('\n')).toEqual([expect.stringMatching(rule)]);
   });

@@ -17,7 +17,7 @@ import { eventsOf } from '../harness/webhooks/events.ts';
 let database: TestDatabase;
 /** Reviews nothing: makes accounts and their money. */
 let plain: TestApi;
-/** Callers review both directions; one that reviews one direction alone. */
+/** Callers review both directions; one that reviews one direction only. */
 let api: TestApi;
 let incomingOnly: TestApi;
 let outgoingOnly: TestApi;
@@ -168,8 +168,8 @@ describe('a decision by a caller moves the transfer at once', () => {
     // Final is final, also for the same decision.
     const kept = await check(type, id);
     for (const late of PROCEDURE_RESULTS) {
-      const refused = await decide(type, id, late);
-      expect([refused.status, refused.body.code]).toEqual([409, 'common.state.illegal_transition']);
+      const rejected = await decide(type, id, late);
+      expect([rejected.status, rejected.body.code]).toEqual([409, 'common.state.illegal_transition']);
     }
     expect(await check(type, id)).toEqual(kept);
   });

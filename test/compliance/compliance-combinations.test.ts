@@ -2,14 +2,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { releaseHeldTransfer } from '../../db/incoming-transfers/holds.ts';
 import { advanceIncomingTransfer } from '../../db/incoming-transfers/incoming-transfers.ts';
 import { advanceOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
-import { asId, type IncomingTransferId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { asId, type IncomingTransferId, type OutgoingTransferId } from '../../domain/common/ids.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { modes, reviews } from '../harness/transfers/reviews.ts';
 
-// A review beside everything else that a transfer may wait for or that may happen to it. docs/states.md says the same in words.
+// A review together with everything else that a transfer may wait for or that may happen to it. docs/behaviour/states.md says the same in words.
 
 let database: TestDatabase;
 let plain: TestApi;
@@ -71,7 +71,7 @@ const advanceIn = (id: string) =>
   incomingOnly.database.transaction((tx) =>
     advanceIncomingTransfer(tx, asId<IncomingTransferId>(id), incomingOnly.services.configuration),
   );
-const patch = (id: string, outgoingTransfer: Json, as: 'operator' | 'approver' = 'operator'): Promise<Called> =>
+const patch = (id: string, outgoingTransfer: Json, as: 'operator' | 'approver' = 'operator'): Promise<ApiResponse> =>
   plain.call(
     'PATCH',
     `/outgoing-transfers/${id}`,
@@ -93,7 +93,7 @@ const wakes = async (id: string) =>
   ).length;
 
 describe('an outgoing transfer in review', () => {
-  test('can be authorized before and after its decision, and goes on when both are there', async () => {
+  test('can be authorized before and after its decision, and continues once it has both', async () => {
     const first = await reviews(plain).external(payer, bankAccount, {}, outgoingOnly);
     expect((await authorize(first.id)).body.data.outgoingTransfer.status).toBe('pending');
     expect(await requirement(first.id)).toBe('not-checked');
@@ -130,7 +130,7 @@ describe('an outgoing transfer in review', () => {
     expect((await reviews(plain).find('incoming-transfer', incomingTransferId)).status).toBe('failed');
   });
 
-  test('rolls when it is not approved by its cut-off, and goes on after a later approval', async () => {
+  test('rolls when it is not approved by its cut-off, and continues after a later approval', async () => {
     const { id, transferDate } = await reviews(plain).external(payer, bankAccount, { scheme: 'chaps' }, outgoingOnly);
     await authorize(id);
     days = 1;
@@ -224,7 +224,7 @@ describe("the receiver's side of an internal transfer in review", () => {
 });
 
 describe('money from outside in review', () => {
-  const act = (id: string, action: 'assign' | 'return', data: Json): Promise<Called> =>
+  const act = (id: string, action: 'assign' | 'return', data: Json): Promise<ApiResponse> =>
     plain.call('POST', `/incoming-transfers/${id}/${action}`, { workflow: { code: 'direct' }, data });
   const payIn = (payment: Parameters<ReturnType<typeof reviews>['payIn']>[0]) =>
     reviews(plain).payIn(payment, incomingOnly);
@@ -358,7 +358,7 @@ describe('money from outside in review', () => {
   });
 });
 
-test('Postgres refuses money that moves before its review', async () => {
+test('Postgres rejects money that moves before its review', async () => {
   const { id, incomingTransferId } = await reviews(plain).internal(payer, payee.id, {}, incomingOnly);
   const force = (table: string, moved: string) =>
     plain.database.statement(`UPDATE ${table} SET status = 'completed' WHERE id = $1`, [moved]);

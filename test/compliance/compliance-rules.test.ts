@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { workerMetricsText } from '../../activities/frame/metrics.ts';
+import { workerMetricsText } from '../../activities/common/metrics.ts';
 import { type RunningWorkers, startWorkers } from '../../activities/worker.ts';
+import { OPERATIONS } from '../../cli/operations/operations.ts';
 import type { CheckedType } from '../../db/compliance/checks.ts';
 import { readRuleFacts } from '../../db/compliance/rule-facts.ts';
 import type { ComplianceRule } from '../../domain/compliance/rules.ts';
 import type { PollingLoop } from '../../loops/polling.ts';
 import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts';
 import { workflowWakeupRelay } from '../../loops/workflow-wakeups.ts';
-import { OPERATIONS } from '../../scripts/operations/operations.ts';
-import { workflowId } from '../../workflows/frame/messages.ts';
+import { workflowId } from '../../workflows/common/messages.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { auditOf } from '../harness/audit.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
@@ -21,13 +21,14 @@ import { startTemporalDevServer, type TestTemporal } from '../harness/servers/te
 import { until } from '../harness/stage.ts';
 import { modes, reviews } from '../harness/transfers/reviews.ts';
 import { textOf } from '../harness/workflows/histories.ts';
+import '../harness/workflows/temporal-runtime.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'compliance-rules-'));
 const file = join(folder, 'sanctions.csv');
 const lines: string[] = [];
 const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
 
-/** Every rule stops by a value of its own, so that each scenario meets one alone. */
+/** Every rule stops by a value of its own, so that each scenario meets a single one. */
 const shared = { directions: ['incoming', 'outgoing'], stop: 'soft-stop' } as const;
 const RULES: readonly ComplianceRule[] = [
   { ...shared, name: 'large', kind: 'amount', fromMinor: { GBP: 500_00n, JPY: 500n, KWD: 500_000n } },
@@ -108,8 +109,8 @@ function writeList(rows: readonly string[], header = 'id,schema,name,aliases'): 
 const rich = (currency = 'GBP') => world.account(payer.clientId, { currency, amount: 10_000 });
 const poor = (currency = 'GBP') => world.account(payee.clientId, { currency });
 
-/** The check once the rules have judged, or a person has decided. */
-const judged = (type: CheckedType, id: string): Promise<Json> =>
+/** The check once the rules have screened the transfer, or an operator has decided. */
+const screened = (type: CheckedType, id: string): Promise<Json> =>
   until(
     () => reviews(api).check(type, id),
     (check) => check.procedureResults['transaction-monitoring'].result !== null,
@@ -145,13 +146,13 @@ async function beneficiaryOf({
   return body.data.beneficiary.bankAccounts[0].id;
 }
 
-/** A payment out, judged. */
+/** A payment out, screened. */
 async function payOut(change: Outgoing, from?: string): Promise<Json> {
   const source = { clientId: payer.clientId, id: from ?? (await rich()) };
   const scheme = change.country === undefined ? 'faster-payments' : 'swift';
   const more = { amount: change.amount ?? 10, scheme };
   const { id } = await reviews(api).external(source, await beneficiaryOf(change), more);
-  return { id, check: await judged('outgoing-transfer', id) };
+  return { id, check: await screened('outgoing-transfer', id) };
 }
 
 interface Incoming {
@@ -161,7 +162,7 @@ interface Incoming {
   readonly currency?: string;
 }
 
-/** A provisioned credit, judged. */
+/** A provisioned credit, screened. */
 async function payIn({ currency = 'GBP', ...change }: Incoming, to?: string): Promise<Json> {
   const accountId = to ?? (await poor(currency));
   const credit = { accountId, amount: 10, currency, scope: 'external', scheme: 'swift', ...change };
@@ -174,7 +175,7 @@ async function payIn({ currency = 'GBP', ...change }: Incoming, to?: string): Pr
   const query = `data.incomingTransfer.accountId=${accountId}&metadata.page.size=100`;
   const { body } = await api.call('GET', `/incoming-transfers?${query}`);
   const transfer = body.data.incomingTransfers.find((one: Json) => one.provisionedAccountCreditId === id);
-  return { id: transfer.id, check: await judged('incoming-transfer', transfer.id) };
+  return { id: transfer.id, check: await screened('incoming-transfer', transfer.id) };
 }
 
 function stopped(name: string, kind: string, result: string): Json {
@@ -250,11 +251,11 @@ describe('each rule stops what it is for, and passes the rest', () => {
     if (expected.status === 'in-review') expect(check).toEqual(expected);
   });
 
-  test('an internal transfer is judged on both sides; approved by both, it settles', async () => {
+  test('an internal transfer is screened on both sides; approved by both, it settles', async () => {
     const to = await poor();
     const { id, incomingTransferId } = await reviews(api).internal({ ...payer, id: await rich() }, to);
-    expect(await judged('outgoing-transfer', id)).toMatchObject(PASSED);
-    expect(await judged('incoming-transfer', incomingTransferId)).toMatchObject(PASSED);
+    expect(await screened('outgoing-transfer', id)).toMatchObject(PASSED);
+    expect(await screened('incoming-transfer', incomingTransferId)).toMatchObject(PASSED);
     await until(
       () => reviews(api).find('outgoing-transfer', id),
       ({ status }) => status === 'completed',
@@ -288,17 +289,17 @@ describe('velocity', () => {
     expect((await payIn({ amount: 0.01 })).check).toMatchObject(PASSED);
   });
 
-  test('money that matches no account counts alone', async () => {
+  test('money that matches no account is counted on its own', async () => {
     const arrives = async (amountMinor: bigint) => {
       const { id, accountId } = await reviews(api).payIn({ amountMinor });
       expect(accountId).toBeNull();
-      return judged('incoming-transfer', id);
+      return screened('incoming-transfer', id);
     };
     expect(await arrives(399_99n)).toMatchObject(PASSED);
     expect(await arrives(400_00n)).toEqual(stopped('busy', 'velocity', 'soft-stop'));
   });
 
-  test('of several at one instant each has its place', async () => {
+  test('concurrent ones are counted one after the other', async () => {
     const from = { ...payer, id: await rich() };
     const made = [];
     const to = await beneficiaryOf({});
@@ -312,7 +313,7 @@ describe('velocity', () => {
     for (const id of ids) counts.push(await activityOf(id));
     const sums = [1_000n, 2_000n, 3_000n];
     expect(counts).toEqual(sums.map((sumMinor, at) => [1, 2].map(() => ({ count: at + 1, sumMinor }))));
-    // One that is exactly as old as the window is long is no longer in it.
+    // One exactly as old as the window is outside it.
     const move = (interval: string) =>
       `UPDATE outgoing_transfers SET created_at = created_at - interval '${interval}' WHERE id = $1`;
     await update(move('1 day'), ids[0]);
@@ -326,7 +327,7 @@ function tomorrow(): string {
   return new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
 }
 
-describe('a stop waits for a person', () => {
+describe('a stop waits for an operator', () => {
   test.each(['hard-stop-accepted', 'hard-stop-rejected'] as const)('who decides by the command: %s', async (result) => {
     const { id, check } = await payOut({ name: 'Viktor Sorokin' });
     const details = await until(
@@ -361,7 +362,7 @@ describe('a stop waits for a person', () => {
 
 describe('the list of names', () => {
   const SOROKIN = 'Q-1,Person,Viktor Andreyevich Sorokin,';
-  const others = Array.from({ length: 3 }, (_, at) => `Q-1${at},Person,Somebody Else ${at},`);
+  const others = Array.from({ length: 3 }, (_, at) => `Q-1${at},Person,Other Name ${at},`);
 
   test('is read again when it changes, without a restart', async () => {
     expect((await payIn({ senderName: 'Katharina Lindqvist' })).check).toMatchObject(PASSED);
@@ -384,7 +385,11 @@ describe('the list of names', () => {
     ['with a quote that never ends', () => writeList([SOROKIN, 'Q-9,Person,"Secret Name,']), 'CSV_QUOTE_NOT_CLOSED'],
     ['with a row without a name', () => writeList([SOROKIN, ...others, 'Q-9,Person,,']), 'line 6 has no name'],
     ['without entities', () => writeList([]), 'has no entity'],
-    ['that has lost half of its entities', () => writeList([SOROKIN, ...others.slice(2)]), 'has 2 entities, and had 5'],
+    [
+      'that has lost half of its entities',
+      () => writeList([SOROKIN, ...others.slice(2)]),
+      'has 2 entities where the list in use has 5',
+    ],
     ['that is gone', () => rmSync(file), 'ENOENT'],
   ])('stays as it was while its file is one %s', async (_name, breakIt, reason) => {
     writeList([SOROKIN, 'Q-2,Person,Katharina Lindqvist,', ...others]);
@@ -427,6 +432,6 @@ describe('the list of names', () => {
     const unjudged = { status: 'in-review', procedureResults: { 'transaction-monitoring': { result: null } } };
     expect(await reviews(api).check('incoming-transfer', id)).toEqual(unjudged);
     writeList([SOROKIN]);
-    expect(await judged('incoming-transfer', id)).toMatchObject(PASSED);
+    expect(await screened('incoming-transfer', id)).toMatchObject(PASSED);
   });
 });

@@ -1,16 +1,14 @@
-import { execFile } from 'node:child_process';
-import { chmodSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate, roleOf } from '../../db/migrate.ts';
-import { type RunningPostgres, startPostgres } from '../../scripts/servers/postgres.ts';
+import { type RunningPostgres, startPostgres } from '../../dev/servers/postgres.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { randomFrom, seedOr } from '../harness/random.ts';
 import { until } from '../harness/stage.ts';
+import { copyRunningPostgres } from './failover/postgres-pair.ts';
 
 // A backup of the database under load, taken as an operator would, and what it restores.
 
@@ -91,34 +89,7 @@ function write(api: TestApi, method: 'POST' | 'PATCH', path: string, outgoingTra
   return api.call(method, path, { workflow: { code: 'client.direct' }, data: { outgoingTransfer } });
 }
 
-const copy = promisify(execFile);
-
-/** A base backup: the files as they happen to be while they are being written, and the log that makes a whole of them. */
-async function backUp(url: string, whileCopying: () => Promise<void>): Promise<void> {
-  const session = postgres(url, { max: 1, onnotice: () => {} });
-  try {
-    await session`SELECT pg_backup_start('test', true)`;
-    mkdirSync(restored);
-    chmodSync(restored, 0o711);
-    const [from, to] = [join(original, 'cluster'), join(restored, 'cluster')];
-    // Files may come and go meanwhile, of which cp complains at its end.
-    await copy('cp', ['-a', from, to]).catch(() => {});
-    await whileCopying();
-    const [stopped] = await session<{ label: string }[]>`SELECT labelfile AS label FROM pg_backup_stop(false)`;
-    rmSync(join(to, 'postmaster.pid'), { force: true });
-    rmSync(join(to, 'pg_wal'), { recursive: true, force: true });
-    await copy('cp', ['-a', join(from, 'pg_wal'), join(to, 'pg_wal')]).catch(() => {});
-    const label = join(to, 'backup_label');
-    writeFileSync(label, stopped?.label ?? '', { mode: 0o600 });
-    const { uid, gid } = statSync(to);
-    chownSync(label, uid, gid);
-    copyFileSync(join(original, 'password'), join(restored, 'password'));
-  } finally {
-    await session.end();
-  }
-}
-
-test('a copy taken in the middle holds all that was acknowledged before, every invariant, and goes on', async () => {
+test('a copy taken in the middle holds all that was acknowledged before and every invariant, and continues from there', async () => {
   const [api] = apis;
   const [server] = running;
   if (api === undefined || server === undefined) throw new Error('nothing runs');
@@ -135,7 +106,7 @@ test('a copy taken in the middle holds all that was acknowledged before, every i
   };
   await more();
   const before = [...traffic.acknowledged];
-  await backUp(server.ownerUrl, more);
+  await copyRunningPostgres(server.ownerUrl, original, restored, more);
   await more();
   await traffic.stop();
   await world.invariantsHold();

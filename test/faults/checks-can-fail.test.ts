@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import { describe, expect, test } from 'vitest';
-import { createDatabase } from '../../db/driver/client.ts';
+import { createDatabase } from '../../db/client.ts';
 import { checkLedger } from '../../db/ledger/check.ts';
-import { startPostgres } from '../../scripts/servers/postgres.ts';
-import { type Called, startApi, type TestApi } from '../harness/api.ts';
+import { startPostgres } from '../../dev/servers/postgres.ts';
+import { type ApiResponse, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
+import { gate, lockWaiters } from '../harness/servers/locks.ts';
 import { createTestDatabase } from '../harness/servers/postgres.ts';
 import { until } from '../harness/stage.ts';
 
@@ -19,9 +20,13 @@ interface Broken {
   readonly apis: readonly [TestApi, TestApi];
   readonly world: MoneyWorld;
   readonly client: string;
-  send(index: number, from: string, to: string, amount: number, key?: string): Promise<Called>;
+  send(index: number, from: string, to: string, amount: number, key?: string): Promise<ApiResponse>;
   brokenRules(): Promise<string[]>;
   deadlocks(): Promise<number>;
+  /** Locks the account in a transaction; returns what ends that. */
+  hold(account: string): Promise<() => Promise<void>>;
+  /** Ends when that many sessions wait for locks. */
+  waiters(count: number): Promise<void>;
 }
 
 /** Two API processes on their own database; the defect is planted once the accounts exist. */
@@ -63,6 +68,25 @@ async function withDefect(name: string, plant: readonly string[], work: (broken:
         );
         return row?.count ?? 0;
       },
+      hold: async (account) => {
+        const [locked, release] = [gate(), gate()];
+        const holding = first.database.transaction(async (tx) => {
+          await tx.statement('SELECT FROM accounts WHERE id = $1::uuid FOR UPDATE', [account]);
+          locked.open();
+          await release.opened;
+        });
+        await locked.opened;
+        return async () => {
+          release.open();
+          await holding;
+        };
+      },
+      waiters: async (count) => {
+        await until(
+          () => lockWaiters(first.database.reader),
+          (waiting) => waiting >= count,
+        );
+      },
     });
   } finally {
     await hand.end();
@@ -85,7 +109,7 @@ const ALWAYS_ENOUGH = settleWith('v_source.available_minor <', '999999999 <');
 const NO_CHECK = 'ALTER TABLE accounts DROP CONSTRAINT accounts_available_not_negative';
 const NO_CHECK_OF_ENTRIES = 'ALTER TABLE postings ALTER debit_balance_after_minor TYPE bigint';
 
-function made(answers: readonly Called[]): number {
+function made(answers: readonly ApiResponse[]): number {
   return answers.filter(({ status }) => status === 201).length;
 }
 
@@ -135,15 +159,20 @@ describe('the check turns red without', () => {
       const [one = '', two = ''] = await Promise.all(
         [0, 1].map(() => broken.world.account(broken.client, { amount: 500 })),
       );
-      const loop = async (from: string, to: string, index: number) => {
-        for (let turn = 0; turn < 25; turn += 1) await broken.send(index, from, to, 1);
-      };
-      // Whether two meet is chance: again until they have.
-      const rounds = async () => {
-        await Promise.all([0, 1, 2, 3].flatMap((index) => [loop(one, two, index), loop(two, one, index)]));
+      // Each waits for its source first. The second is given its own before the first is, and then wants the first's.
+      const meet = async () => {
+        const [holdsOne, holdsTwo] = [await broken.hold(one), await broken.hold(two)];
+        const first = broken.send(0, one, two, 1);
+        await broken.waiters(1);
+        const second = broken.send(1, two, one, 1);
+        await broken.waiters(2);
+        await holdsTwo();
+        await holdsOne();
+        await Promise.all([first, second]);
         return broken.deadlocks();
       };
-      await until(rounds, (deadlocks) => deadlocks > 0);
+      // Again if the machine was so slow that one gave up waiting.
+      await until(meet, (deadlocks) => deadlocks > 0);
     });
   });
 
@@ -203,7 +232,7 @@ describe('a kill of Postgres', () => {
     expect(await lostByKill({})).toEqual({ acknowledged: 500, lost: 0 });
   });
 
-  test('is seen to lose some where synchronous_commit is off', async () => {
+  test('is found to lose some where synchronous_commit is off', async () => {
     const { lost } = await lostByKill({ synchronous_commit: 'off', wal_writer_delay: '10000' });
     expect(lost).toBeGreaterThan(0);
   });

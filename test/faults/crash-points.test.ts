@@ -8,6 +8,7 @@ import { PAYMENT, thirdPartyWorld } from '../harness/parties/third-parties.ts';
 import { randomFrom, seedOr } from '../harness/random.ts';
 import { startWholeService, type WholeService } from '../harness/servers/whole-service.ts';
 import { until } from '../harness/stage.ts';
+import { inFull, shortOrLong } from '../tools/run/length.ts';
 
 /**
  * Kills a process right after each step that moves money: proxies pass requests and hold answers, so that the effect
@@ -252,7 +253,10 @@ describe('the API, killed between a commit and its answer', () => {
     straight = transfer(10);
     const inAYear = new Date(Date.now() + 365 * 86_400_000).toISOString().slice(0, 10);
     outside = external(20.5);
-    cancelled = await accepted(transfer(5, { transferDate: inAYear }));
+    // Of accounts of its own: changes of one account go one after the other.
+    const other = await openBuiltIn();
+    const [from, to] = [poor, other].map(({ id }) => ({ type: 'client-account', accountId: id }));
+    cancelled = await accepted(transfer(5, { transferDate: inAYear, source: from, destination: to }));
     settling = await accepted(external(30.1));
     await ends(settling, 'released');
     const reported = { accountId: plugIn, amount: 77, currency: 'GBP', scope: 'external', scheme: 'swift' };
@@ -270,7 +274,7 @@ describe('the API, killed between a commit and its answer', () => {
       await committed(seen, ended);
     };
     const keyStored = (key: string) => () => exists(KEY_STORED, key);
-    // Three of them are one statement each, which is committed when it is over; the others are transactions.
+    // Four of them are one statement each, which is committed when it is over; the others are transactions.
     const key = 'key-straight-through';
     await holds(key, 'now', () => call('POST', '/outgoing-transfers', straight, key), keyStored(key));
     const create = () => call('POST', '/outgoing-transfers', outside, 'key-outside');
@@ -281,7 +285,7 @@ describe('the API, killed between a commit and its answer', () => {
     await holds('key-adjustment', 'commit', adjust, keyStored('key-adjustment'));
     const patch = { workflow: { code: 'client.direct' }, data: { outgoingTransfer: { status: 'cancelled' } } };
     const cancel = () => call('PATCH', `/outgoing-transfers/${cancelled}`, patch);
-    await holds(cancelled, 'commit', cancel, () => exists(TRANSFER_STATUS, cancelled, 'cancelled'));
+    await holds(`"outgoing_id":"${cancelled}"`, 'now', cancel, () => exists(TRANSFER_STATUS, cancelled, 'cancelled'));
 
     apiToPostgres.holdAfter(settling, 'commit');
     const settled = await fetch(`${service.sandboxUrl}/bank/payments/${settling}/settle`, {
@@ -336,7 +340,7 @@ describe('the API, killed between a commit and its answer', () => {
     expect((await account(plugIn)).availableBalance).toBe(80);
   });
 
-  test('the outside transfer goes on to its end', async () => {
+  test('the external transfer continues to its end', async () => {
     const again = await call('POST', '/outgoing-transfers', outside, 'key-outside');
     const { id } = again.body.data.outgoingTransfer;
     await ends(id, 'completed');
@@ -396,13 +400,13 @@ describe('the API, killed between a commit and its relay to Temporal', () => {
   });
 });
 
-describe('the worker, killed in the middle of what it does', () => {
+describe('the worker, killed in the middle of its work', () => {
   /** The bank takes these payments and never calls back: only the worker learns of them. */
   const SILENT = 0.04;
-  const REFUSED = 0.01;
+  const REJECTED = 0.01;
   let unrecorded: string;
   let unreported: string;
-  let refused: string;
+  let rejected: string;
   let deliveredEvent: Json;
   let subscriptionId: string;
 
@@ -420,7 +424,7 @@ describe('the worker, killed in the middle of what it does', () => {
     );
     // The receiver has an event, and its answer does not arrive.
     service.receiver.answer(() => {});
-    await payIn(destination, 1.23, 'told and killed');
+    await payIn(destination, 1.23, 'reported, then killed');
     deliveredEvent = await until(
       async () => service.receiver.received[0]?.body,
       (body) => body !== undefined,
@@ -437,20 +441,20 @@ describe('the worker, killed in the middle of what it does', () => {
       () => bankBooked(unreported),
       (booked) => booked.length === 1,
     );
-    refused = await accepted(external(52 + REFUSED));
+    rejected = await accepted(external(52 + REJECTED));
     // One is recorded by a single statement, which commits at its end; the other in a transaction.
     workerToPostgres.holdAfter(`"outgoing_id":"${unreported}","outgoing_from"`, 'now');
-    workerToPostgres.holdAfter(refused, 'commit');
+    workerToPostgres.holdAfter(rejected, 'commit');
     workerToBank.letGo();
     const resolved = `SELECT FROM outgoing_transfers WHERE id = ANY ($1::uuid[]) AND submission_status = 'resolved'`;
-    await committed(async () => (await rows(resolved, [unreported, refused])).length === 2);
+    await committed(async () => (await rows(resolved, [unreported, rejected])).length === 2);
     expect(workerToPostgres.heldCount()).toBe(2);
     await service.process('worker').kill();
     workerToPostgres.pass();
     await service.process('worker').start();
   });
 
-  test('a payment whose answer was lost is paid once, and found out about', async () => {
+  test('a payment whose answer was lost is paid once, and its outcome is found', async () => {
     await ends(unrecorded, 'completed');
     expect(await bankBooked(unrecorded)).toEqual(['payment-out']);
     expect(await eventsOf(unrecorded)).toEqual(['created', 'processing', 'released', 'completed']);
@@ -462,10 +466,10 @@ describe('the worker, killed in the middle of what it does', () => {
     expect(await eventsOf(unreported)).toEqual(['created', 'processing', 'released', 'completed']);
   });
 
-  test('a refusal whose record the worker did not learn of gives the money back once', async () => {
-    await ends(refused, 'failed');
-    expect(await bankBooked(refused)).toEqual([]);
-    expect(await eventsOf(refused)).toEqual(['created', 'processing', 'failed']);
+  test('a rejection whose record the worker did not learn of gives the money back once', async () => {
+    await ends(rejected, 'failed');
+    expect(await bankBooked(rejected)).toEqual([]);
+    expect(await eventsOf(rejected)).toEqual(['created', 'processing', 'failed']);
   });
 
   test('a webhook whose answer was lost comes again under its id', async () => {
@@ -485,7 +489,7 @@ describe('the worker, killed in the middle of what it does', () => {
 });
 
 describe('the payments of consents, API and worker killed at random instants', () => {
-  const ROUNDS = 4;
+  const ROUNDS = shortOrLong(2, 8);
   const PAYMENTS_EACH = 8;
   const ACCOUNTS = 4;
   /** With these a payment takes some tenths of a second until its commit, and then waits for its answer. */
@@ -602,7 +606,9 @@ describe('the payments of consents, API and worker killed at random instants', (
     expect(torn).toEqual([]);
     for (const { answer } of payments) expect(['lost', 'answered 201']).toContain(answer);
     // Otherwise the kills have shown nothing.
-    expect([lostConsumed > 0, lostUntouched > 0]).toEqual([true, true]);
+    expect(lostConsumed + lostUntouched).toBeGreaterThan(0);
+    // Two rounds need not have hit both sides of a commit.
+    if (inFull) expect([lostConsumed > 0, lostUntouched > 0]).toEqual([true, true]);
   });
 
   test('repeated by its key each ends in one transfer, and in none by another key', async () => {

@@ -3,25 +3,26 @@ import { SignJWT } from 'jose';
 import { parse } from 'lossless-json';
 import { type Logger, pino } from 'pino';
 import * as v from 'valibot';
-import { createDirectories, type NameDirectories } from '../../activities/providers/directories.ts';
+import { createDirectories, type NameDirectories } from '../../activities/providers/directories/directories.ts';
 import type { Provider } from '../../activities/providers/port.ts';
 import { createApi } from '../../api/app.ts';
-import type { ServerLimits } from '../../api/frame/connections/limits.ts';
-import { SecurityLog } from '../../api/frame/connections/security-refusals.ts';
-import { startServer } from '../../api/frame/connections/server.ts';
-import { sharedStatementFailures, writesTotal } from '../../api/frame/metrics.ts';
-import type { Method, OpenRoute, Route } from '../../api/frame/route.ts';
-import type { Services } from '../../api/frame/services.ts';
+import type { ServerLimits } from '../../api/http/connections/limits.ts';
+import { SecurityLog } from '../../api/http/connections/security-rejections.ts';
+import { startServer } from '../../api/http/connections/server.ts';
+import { sharedStatementFailures, writesTotal } from '../../api/http/metrics.ts';
+import type { Method, OpenRoute, Route } from '../../api/http/route.ts';
+import type { Services } from '../../api/http/services.ts';
 import { metricsText } from '../../api/metrics-text.ts';
 import { ROUTES } from '../../api/routes.ts';
 import { type Configuration, loadConfiguration, localConfigurationFiles } from '../../config/configuration.ts';
 import { readEnvironment } from '../../config/environment.ts';
 import { startMetricsServer } from '../../config/metrics/metrics-server.ts';
 import { reportSharedFailures } from '../../config/metrics/shared-failures.ts';
-import { createDatabase, type Database, type DatabaseOptions } from '../../db/driver/client.ts';
-import type { Keyring } from '../../db/frame/keyring.ts';
+import { createDatabase, type DatabaseOptions } from '../../db/client.ts';
+import type { Keyring } from '../../db/common/keyring.ts';
 import { createMachineUser } from '../../db/machine-users/machine-users.ts';
-import type { MachineUserId } from '../../domain/frame/ids.ts';
+import type { Database } from '../../db/query/database.ts';
+import type { MachineUserId } from '../../domain/common/ids.ts';
 import { ROLES, type Role } from '../../domain/machine-users/roles.ts';
 import { loopMetrics } from '../../loops/metrics.ts';
 import { TESTER } from './audit.ts';
@@ -32,7 +33,7 @@ import { checkWebhook } from './webhooks/webhook-contract.ts';
 /** The result of JSON.parse: tests assert what they expect of it. */
 export type Json = ReturnType<typeof JSON.parse>;
 
-export interface Called {
+export interface ApiResponse {
   readonly status: number;
   /** Parsed; null where the answer has no body. */
   readonly body: Json;
@@ -67,8 +68,19 @@ export interface TestApi {
    * Calls the API over HTTP. `body` is JSON text or a value. Every answer of a route is checked against its contract:
    * an answer that contradicts the OpenAPI document fails the test.
    */
-  call(method: Method, path: string, body?: unknown, options?: CallOptions): Promise<Called>;
+  call(method: Method, path: string, body?: unknown, options?: CallOptions): Promise<ApiResponse>;
   stop(): Promise<void>;
+}
+
+/** A success of a route of the interface. */
+export interface SeenAnswer {
+  readonly method: string;
+  /** Its path in the document. */
+  readonly route: string;
+  /** As called, without the query. */
+  readonly path: string;
+  readonly status: number;
+  readonly body: Json;
 }
 
 export interface TestApiOptions {
@@ -87,20 +99,22 @@ export interface TestApiOptions {
   readonly limits?: Partial<ServerLimits>;
   /** Machine users of another API on the same database, for a second process of one service. */
   readonly users?: TestApi['users'];
-  /** Routes beside the service's own. */
+  /** Routes in addition to the service's own. */
   readonly routes?: readonly Route[];
   readonly maxConnections?: number;
   /** The wall clock. While it does not advance, each token key is read only once. */
   readonly now?: () => Date;
   /** Separate connections for lists. */
   readonly lists?: DatabaseOptions['lists'];
-  /** By which tests find its sessions. */
+  /** The name by which tests find its sessions. */
   readonly applicationName?: string;
-  /** Whether a second connection inside a transaction fails: true unless given. It slows every promise. */
+  /** Whether a second connection inside a transaction fails; true by default. The guard slows every promise. */
   readonly guardsTransactions?: boolean;
   /** Deadline of every database call; a minute by default. */
   readonly deadlineMs?: number;
-  /** Puts another in place of its database, which must pass everything on. */
+  /** Called with every success of a route of the interface. */
+  readonly onAnswer?: (answer: SeenAnswer) => void;
+  /** Wraps its database; the wrapper must forward everything. */
   readonly database?: (database: Database) => Database;
 }
 
@@ -122,7 +136,7 @@ export async function startApi(
     deadlineMs: options.deadlineMs ?? 60_000,
     lists: options.lists ?? { maxConnections: 4, deadlineMs: options.deadlineMs ?? 60_000 },
     onSharedFailure: reportSharedFailures(logger, sharedStatementFailures),
-    onWrite: (transaction) => writesTotal.inc({ transaction }),
+    onWrite: (way) => writesTotal.inc({ way }),
     ...(options.clockOffset === undefined ? {} : { clockOffset: options.clockOffset }),
   });
   const database = options.database?.(created) ?? created;
@@ -156,8 +170,8 @@ export async function startApi(
     createApi(services, extraRoutes),
     { port: 0, host: null },
     {
-      limits: { strangersPerAddressMax: configuration.connections.withoutTokenPerAddress, ...options.limits },
-      onConnectionRefused: services.securityLog.connectionRefused,
+      limits: { unauthenticatedPerAddressMax: configuration.connections.withoutTokenPerAddress, ...options.limits },
+      onConnectionRejected: services.securityLog.connectionRejected,
     },
   );
   const metrics = await startMetricsServer({ host: '127.0.0.1', port: 0 }, metricsText(services, loopMetrics));
@@ -170,7 +184,13 @@ export async function startApi(
     services,
     users,
     call: (method, path, body, callOptions = {}) =>
-      call({ url, users, routes: [...ROUTES, ...extraRoutes] }, method, path, body, callOptions),
+      call(
+        { url, users, routes: [...ROUTES, ...extraRoutes], onAnswer: options.onAnswer },
+        method,
+        path,
+        body,
+        callOptions,
+      ),
     stop: async () => {
       await server.drain();
       await metrics.close();
@@ -227,6 +247,7 @@ interface Target {
   readonly url: string;
   readonly users: Readonly<Record<Role, TestMachineUser>>;
   readonly routes: typeof ROUTES;
+  readonly onAnswer: TestApiOptions['onAnswer'];
 }
 
 async function call(
@@ -235,7 +256,7 @@ async function call(
   path: string,
   body: unknown,
   options: CallOptions,
-): Promise<Called> {
+): Promise<ApiResponse> {
   const as = options.as === undefined ? 'operator' : options.as;
   const response = await fetch(`${target.url}${path}`, {
     method,
@@ -250,9 +271,16 @@ async function call(
   const text = await response.text();
   const isJson = (response.headers.get('content-type') ?? '').startsWith('application/json');
   checkAgainstContract(target.routes, method, path, response.status, text);
+  const parsed = isJson && text !== '' ? JSON.parse(text) : null;
+  const route = findRoute(target.routes, method, path)?.contract.path;
+  if (route !== undefined && response.ok) {
+    const [called = path] = path.split('?');
+    target.onAnswer?.({ method, route, path: called, status: response.status, body: parsed });
+  }
+  if (response.status >= 400 && isJson) checkHelpLink(`${method} ${path}`, response.headers, text);
   return {
     status: response.status,
-    body: isJson && text !== '' ? JSON.parse(text) : null,
+    body: parsed,
     text,
     headers: response.headers,
   };
@@ -285,7 +313,7 @@ function checkAgainstContract(routes: typeof ROUTES, method: Method, path: strin
   if (status !== expected && status !== 200) throw new Error(`${method} ${path}: ${status} is not in the contract`);
   const envelope = v.strictObject({
     workflow: v.looseObject({}),
-    data: route.contract.response,
+    data: shownIn(route.contract, status),
     connect: v.looseObject({}),
     metadata: v.looseObject({}),
   });
@@ -298,6 +326,18 @@ function checkAgainstContract(routes: typeof ROUTES, method: Method, path: strin
   }
   const problems = checked.issues.map((issue) => `${v.getDotPath(issue) ?? '(top)'}: ${issue.message}`);
   throw new Error(`${method} ${path} ${status} contradicts its contract: ${problems.join('; ')}\n${text}`);
+}
+
+/** The schema of an answer's data. */
+function shownIn({ response, dryRun }: DeclaredRoute['contract'], status: number): v.GenericSchema {
+  return status === 200 && dryRun !== undefined ? dryRun : response;
+}
+
+/** Every answer that has a code leads to the page of the code. */
+function checkHelpLink(name: string, headers: Headers, text: string): void {
+  const { code } = JSON.parse(text);
+  const expected = code === undefined ? null : `</docs/errors/${code}>; rel="help"; type="text/html"`;
+  if (headers.get('link') !== expected) throw new Error(`${name}: Link is ${headers.get('link')}, not ${expected}`);
 }
 
 type DeclaredRoute = Exclude<(typeof ROUTES)[number], OpenRoute>;

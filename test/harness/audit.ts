@@ -1,13 +1,21 @@
-import type { Reader } from '../../db/driver/client.ts';
-import type { Initiator } from '../../db/frame/audit-entries.ts';
-import type { Json } from './api.ts';
+import type { Initiator } from '../../db/common/audit-entries.ts';
+import type { Reader } from '../../db/query/database.ts';
 
 /** The requester of changes that a test makes without HTTP. */
 export const TESTER: Initiator = { actor: 'tester', requestId: null };
 
+export interface AuditedChange {
+  readonly resource: string;
+  readonly action: string;
+  readonly actor: string;
+  readonly requestId: string | null;
+  readonly before: ReturnType<typeof JSON.parse>;
+  readonly after: ReturnType<typeof JSON.parse>;
+}
+
 /** The audit of one resource, oldest first. */
-export function auditOf(reader: Reader, resourceId: string): Promise<Json[]> {
-  return reader.statement<Json>(
+export function auditOf(reader: Reader, resourceId: string): Promise<AuditedChange[]> {
+  return reader.statement<AuditedChange>(
     `SELECT resource, action, actor, request_id AS "requestId", before, after
      FROM audit_entries WHERE resource_id = $1 ORDER BY id`,
     [resourceId],

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { applyAccountCallback } from '../../db/accounts/connections.ts';
 import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';
 import type { AccountOutcome } from '../../domain/accounts/connections.ts';
-import { type AccountId, asId } from '../../domain/frame/ids.ts';
+import { type AccountId, asId } from '../../domain/common/ids.ts';
 import type { Json, TestApi } from './api.ts';
 
 /** A provider's report of a payment in that names no receiver. */
@@ -19,7 +19,7 @@ export const PAYMENT_IN = {
   held: false,
 } as const;
 
-/** Accounts at a provider that does not exist: tests write its reports to the database. */
+/** Accounts at a fictitious provider: tests write its reports to the database. */
 export interface BuiltInAccounts {
   /** An account that its provider has not opened yet. */
   issued(clientId: string): Promise<Json>;
@@ -64,7 +64,7 @@ export function builtInAccounts(api: TestApi): BuiltInAccounts {
     },
     payIn: ({ ledgerNumber }, serviceProviderId, amountMinor) => {
       const payment = { ...PAYMENT_IN, amountMinor, remittanceText: ledgerNumber, serviceProviderId };
-      // Without a fee, whatever a test charges for what it pays out.
+      // Without a fee, whatever a test charges for payments out.
       const rules = { ...api.services.configuration, prices: [] };
       return api.database.transaction((tx) => receivePayment(tx, payment, rules));
     },

@@ -1,4 +1,4 @@
-import { createKeyring, type Keyring } from '../../db/frame/keyring.ts';
+import { createKeyring, type Keyring } from '../../db/common/keyring.ts';
 
 /** For processes that tests start; it only ever encrypts test data. */
 export const TEST_ENCRYPTION_KEY = Buffer.alloc(32, 'a key of tests').toString('base64');

@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import { checkLedger } from '../../db/ledger/check.ts';
 import type { Json, TestApi } from './api.ts';
-import { illegalMoves } from './workflows/state-history.ts';
+import { illegalTransitions } from './workflows/state-history.ts';
+import { wrongWaits } from './workflows/wrong-waits.ts';
 
 /** Creates clients, accounts and money through the API; starting point of transfer tests. */
 export interface MoneyWorld {
@@ -85,7 +86,8 @@ export function moneyWorld(api: TestApi): MoneyWorld {
     },
     invariantsHold: async () => {
       expect(await checkLedger(api.database.reader)).toEqual([]);
-      expect(await illegalMoves(api.database.reader)).toEqual([]);
+      expect(await illegalTransitions(api.database.reader)).toEqual([]);
+      expect(await wrongWaits(api.database.reader)).toEqual([]);
     },
   };
   return world;

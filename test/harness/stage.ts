@@ -1,23 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { DefaultLogger, Runtime, type WorkflowBundleOption } from '@temporalio/worker';
+import type { WorkflowBundleOption } from '@temporalio/worker';
 import { sql } from 'drizzle-orm';
 import { type Logger, pino } from 'pino';
 import { type RunningWorkers, startWorkers } from '../../activities/worker.ts';
+import { WORKER_DEFAULTS, type WorkerSettings } from '../../activities/worker-settings.ts';
 import { type Configuration, loadConfiguration, localConfigurationFiles } from '../../config/configuration.ts';
-import { createDatabase, type Database } from '../../db/driver/client.ts';
-import { lookUpIn } from '../../db/driver/queries/rows.ts';
-import { newId } from '../../db/frame/ids.ts';
-import { outgoingTransfers } from '../../db/frame/schema.ts';
+import type { WorkerVersion } from '../../config/temporal.ts';
+import { createDatabase } from '../../db/client.ts';
+import { newId } from '../../db/common/ids.ts';
+import { outgoingTransfers } from '../../db/common/schema.ts';
 import { lockAccounts, post } from '../../db/ledger/ledger.ts';
 import { createOutgoingTransfer } from '../../db/outgoing-transfers/creation.ts';
+import type { Database } from '../../db/query/database.ts';
+import { lookUpIn } from '../../db/query/rows.ts';
 import type {
   AccountId,
   BeneficiaryBankAccountId,
   BeneficiaryId,
   ClientId,
   OutgoingTransferId,
-} from '../../domain/frame/ids.ts';
+} from '../../domain/common/ids.ts';
 import type { NewOutgoingTransfer, OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import { admissions } from '../../loops/admissions.ts';
 import { openWorkSweep } from '../../loops/open-work.ts';
@@ -27,6 +30,7 @@ import { workflowWakeupRelay } from '../../loops/workflow-wakeups.ts';
 import { TEST_KEYRING } from './keyring.ts';
 import { createTestDatabase, type TestDatabase } from './servers/postgres.ts';
 import { type ScriptedProvider, scriptedProvider } from './workflows/scripted-provider.ts';
+import './workflows/temporal-runtime.ts';
 
 const TRANSFER = lookUpIn(outgoingTransfers);
 
@@ -43,8 +47,12 @@ export interface Stage {
   readonly admissions: PollingLoop;
   /** Another loop of admissions, to be started and stopped by the test. */
   createAdmissions(): PollingLoop;
-  /** `bundle`: the workflows of another release. */
-  startWorkers(databaseUrl?: string, bundle?: WorkflowBundleOption): RunningWorkers;
+  /** `bundle`: the workflows of another release; `more`: what Temporal knows that release as, and its workers' settings. */
+  startWorkers(
+    databaseUrl?: string,
+    bundle?: WorkflowBundleOption,
+    more?: { readonly version?: WorkerVersion; readonly settings?: WorkerSettings },
+  ): RunningWorkers;
   /** An active account with this much money in minor units. */
   account(postedMinor: bigint): Promise<{ id: AccountId; clientId: ClientId }>;
   /** An external transfer from the account, as the API would accept it. */
@@ -73,9 +81,6 @@ export interface StageOptions {
   /** A configuration file over the defaults. */
   readonly configFile?: string;
 }
-
-// The SDK's own log adds nothing to a failing test.
-Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
 
 const silent = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 
@@ -109,7 +114,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     sweep,
     admissions: admission,
     createAdmissions,
-    startWorkers(databaseUrl, bundle) {
+    startWorkers(databaseUrl, bundle, { version, settings = WORKER_DEFAULTS } = {}) {
       const own = databaseUrl === undefined ? database : open(databaseUrl);
       if (own !== database) opened.push(own);
       const started = startWorkers({
@@ -124,7 +129,9 @@ export async function setStage(options: StageOptions): Promise<Stage> {
           mail: { smtpUrl: options.smtpUrl ?? null, from: 'no-reply@example.com' },
         },
         pools: { ...configuration.pools, ...options.pools },
+        settings,
         bundle,
+        version,
       });
       workers.push(started);
       return started;

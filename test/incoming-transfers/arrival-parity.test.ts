@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { type Random, randomFrom, seedOr } from '../harness/random.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
@@ -23,6 +23,7 @@ let database: TestDatabase;
 /** By its name: the ways that money is recorded. */
 let ways: ReadonlyMap<string, TestApi>;
 let world: MoneyWorld;
+let otherClientId: string;
 const started: TestApi[] = [];
 
 beforeAll(async () => {
@@ -47,6 +48,7 @@ beforeAll(async () => {
     ['under locks', underLocks],
   ]);
   world = moneyWorld(together);
+  otherClientId = await world.client('Grace');
 });
 
 afterAll(async () => {
@@ -124,9 +126,9 @@ interface Staged {
   readonly case: Case;
   readonly api: TestApi;
   readonly clientId: string;
-  readonly otherClientId: string;
   readonly accountId: string;
   readonly ledgerNumber: string;
+  /** Empty unless the case names two. */
   readonly otherLedgerNumber: string;
   readonly accountNumber: string;
   readonly iban: string;
@@ -138,20 +140,20 @@ let drawnNumber = 10_000_000;
 
 async function stage(of: Case, api: TestApi): Promise<Staged> {
   const { currency, status, clientStatus, closing, awaited, swapped } = of.account;
-  const [clientId, otherClientId] = [await world.client(), await world.client('Grace')];
+  const clientId = await world.client();
   const accountId = await world.account(clientId, { currency });
-  const otherAccountId = await world.account(otherClientId, { currency });
   drawnNumber += 1;
   const accountNumber = String(drawnNumber);
   const iban = `XX00TEST${accountNumber}`;
+  const namesTwo = of.kind === 'callback' && of.callback.names === 'two ledger numbers';
   const isBuiltIn = (of.kind === 'callback') !== swapped;
-  const [row] = await api.database.statement<{ number: string; other: string }>(
+  const [row] = await api.database.statement<{ number: string }>(
     `WITH changed AS (
       UPDATE accounts SET status = $2, requested_change = CASE WHEN $3::boolean THEN 'close' END, has_waiters = $4::boolean,
         provider = $5, method = $6, account_number = $7, routing_codes = '{"sort-code": "040075"}', iban = $8
       WHERE id = $1 RETURNING ledger_number),
     client AS (UPDATE clients SET status = $9 WHERE id = $10)
-    SELECT ledger_number AS number, (SELECT ledger_number FROM accounts WHERE id = $11) AS other FROM changed`,
+    SELECT ledger_number AS number FROM changed`,
     [
       accountId,
       status,
@@ -163,24 +165,32 @@ async function stage(of: Case, api: TestApi): Promise<Staged> {
       iban,
       clientStatus,
       clientId,
-      otherAccountId,
     ],
   );
-  await api.database.statement(`UPDATE accounts SET provider = 'sandbox-bank' WHERE id = $1`, [otherAccountId]);
   if (row === undefined) throw new Error('the account is gone');
-  const ids = { clientId, otherClientId, accountId, accountNumber, iban };
   return {
     case: of,
     api,
-    ...ids,
+    clientId,
+    accountId,
+    accountNumber,
+    iban,
     ledgerNumber: row.number,
-    otherLedgerNumber: row.other,
+    otherLedgerNumber: namesTwo ? await otherLedgerNumber(currency) : '',
     paymentId: randomUUID(),
     key: randomUUID(),
   };
 }
 
-function report({ case: of, accountId, clientId, otherClientId, paymentId }: Staged, amount: number): Json {
+async function otherLedgerNumber(currency: string): Promise<string> {
+  const id = await world.account(otherClientId, { currency });
+  const [row] = await database.asOwner<{ number: string }>(
+    `UPDATE accounts SET provider = 'sandbox-bank' WHERE id = '${id}' RETURNING ledger_number AS number`,
+  );
+  return row?.number ?? '';
+}
+
+function report({ case: of, accountId, clientId, paymentId }: Staged, amount: number): Json {
   const { client, currency, scope, known, identified } = of.report;
   const clients = { none: undefined, own: clientId, other: otherClientId, unknown: randomUUID() };
   const provisionedAccountCredit = {
@@ -205,7 +215,12 @@ interface Answered {
 
 async function sendReport(staged: Staged, amount: number): Promise<Answered> {
   const options = staged.case.report.keyed ? { key: `${staged.key} ${amount}` } : {};
-  const answer: Called = await staged.api.call('POST', '/provisioned-account-credits', report(staged, amount), options);
+  const answer: ApiResponse = await staged.api.call(
+    'POST',
+    '/provisioned-account-credits',
+    report(staged, amount),
+    options,
+  );
   return { status: answer.status, text: answer.text, replayed: answer.headers.get('x-idempotency-status') };
 }
 
@@ -289,7 +304,8 @@ function named(text: string, staged: Staged): string {
   const names = new Map<string, string>();
   let result = text;
   for (const name of ['ledgerNumber', 'otherLedgerNumber', 'accountNumber', 'iban'] as const) {
-    result = result.replaceAll(staged[name], name).replaceAll(staged[name].toLowerCase(), name);
+    const written = staged[name];
+    if (written !== '') result = result.replaceAll(written, name).replaceAll(written.toLowerCase(), name);
   }
   return result
     .replaceAll(/\b[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}\b/g, (written) => {
@@ -344,7 +360,8 @@ test(
     expect([...statuses].sort()).toEqual([200, 201, 404, 409, 422]);
     await world.invariantsHold();
   },
-  120_000 + CASES * 500,
+  // Against hanging only.
+  600_000 + CASES * 500,
 );
 
 test('money for an active account is recorded without locks, as a report and as a callback', async () => {

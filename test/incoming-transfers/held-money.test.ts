@@ -2,19 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { ActivityDependencies } from '../../activities/frame/dependencies.ts';
+import type { ActivityDependencies } from '../../activities/common/dependencies.ts';
 import type { Provider } from '../../activities/providers/port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
 import { compareStatements } from '../../activities/reconciliation/reconciliation.ts';
 import { catchUpWithProviders } from '../../activities/restores.ts';
 import { type RunningWorkers, startWorkers } from '../../activities/worker.ts';
-import { advanceIncomingTransfer, assignIncomingTransfer } from '../../db/incoming-transfers/incoming-transfers.ts';
-import { type AccountId, asId, type IncomingTransferId } from '../../domain/frame/ids.ts';
+import { advanceIncomingTransfer } from '../../db/incoming-transfers/incoming-transfers.ts';
+import { assignment } from '../../db/incoming-transfers/requested-changes.ts';
+import { changeUnderLocks } from '../../db/transfers/requested-changes.ts';
+import { type AccountId, asId, type IncomingTransferId } from '../../domain/common/ids.ts';
 import { ROLES } from '../../domain/machine-users/roles.ts';
 import type { PollingLoop } from '../../loops/polling.ts';
 import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts';
 import { workflowWakeupRelay } from '../../loops/workflow-wakeups.ts';
-import { type Called, type CallOptions, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { type ApiResponse, type CallOptions, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { auditOf } from '../harness/audit.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { lockWaiters } from '../harness/servers/locks.ts';
@@ -27,6 +29,7 @@ import {
   temporaryDirectory,
 } from '../harness/servers/sandbox.ts';
 import { startTemporalDevServer, type TestTemporal } from '../harness/servers/temporal.ts';
+import '../harness/workflows/temporal-runtime.ts';
 
 const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 const directory = temporaryDirectory();
@@ -142,7 +145,7 @@ function reaches(id: string, status: string): Promise<Json> {
   });
 }
 
-function act(id: string, action: 'assign' | 'return', data: Json, options: CallOptions = {}): Promise<Called> {
+function act(id: string, action: 'assign' | 'return', data: Json, options: CallOptions = {}): Promise<ApiResponse> {
   const body = { workflow: { code: 'direct' }, data };
   return api.call('POST', `/incoming-transfers/${id}/${action}`, body, options);
 }
@@ -171,7 +174,7 @@ describe('money that the bank holds', () => {
     expect(held).toMatchObject({ status: 'on-hold', accountId: account.id, transferDate: null });
     expect(await world.balance(account.id)).toEqual({ available: before.available, receivable: 40 });
     expect((await bank('GET', `/payments-in/${held.serviceProviderId}`)).body.status).toBe('held');
-    // A transition alone never releases it.
+    // A transition by itself never releases it.
     const look = await api.database.transaction((tx) =>
       advanceIncomingTransfer(tx, asId<IncomingTransferId>(held.id), api.services.configuration),
     );
@@ -255,7 +258,7 @@ describe('money that the bank holds', () => {
   });
 });
 
-test('assigned, returned and released at one moment, held money goes one way, and the books hold', async () => {
+test('held money that is assigned, returned and released at the same moment has one outcome, and the books balance', async () => {
   const before = await world.balance(account.id);
   let credited = 0;
   for (let round = 0; round < 8; round += 1) {
@@ -294,7 +297,7 @@ test('what waits while held money gets its account decides by that account', asy
     const initiator = { actor: 'tester', requestId: null };
     let second: Promise<unknown> = Promise.resolve();
     await api.database.transaction(async (tx) => {
-      await assignIncomingTransfer(tx, id, asId<AccountId>(account.id), initiator);
+      await changeUnderLocks(tx, assignment({ id, accountId: asId<AccountId>(account.id), initiator }));
       second = fetchInParallel(action, held);
       await eventually('the second one waits', async () => ((await lockWaiters(tx)) > 0 ? true : undefined));
     });
@@ -355,7 +358,7 @@ describe('POST /incoming-transfers/{id}/assign', () => {
     await hasEnded(held.id);
   });
 
-  test('is refused by the state of transfer and account, and to every role but operator', async () => {
+  test('is rejected by the state of transfer and account, and to every role but operator', async () => {
     const held = await arrives({ reference: 'rent June' });
     const completed = await arrives({ iban: account.iban });
     const plugIn = await world.account(account.clientId);
@@ -429,6 +432,85 @@ describe('POST /incoming-transfers/{id}/return', () => {
       ]);
       await hasEnded(held.id);
     }
+  });
+});
+
+describe('completed money goes back through the bank', () => {
+  const ENDS: Readonly<Record<string, string>> = {
+    '10.00': 'completed',
+    '5.01': 'failed',
+    '5.02': 'failed',
+    '5.03': 'completed',
+    '5.05': 'completed',
+    '5.06': 'completed',
+    '5.08': 'completed',
+    '5.09': 'completed',
+  };
+
+  test('in parts at once, rejected, failing, unheard and coming back: both books are equal, and the rest goes back after', async () => {
+    const clientId = await world.client('Returning');
+    const main = await opened(clientId);
+    const sub = await subAccount(main.id);
+    const paid = await arrives({ iban: main.iban, reference: sub.ledgerNumber, amount: 100 });
+    expect(paid).toMatchObject({ status: 'completed', accountId: sub.id });
+    const terms = (amount?: number) => ({
+      incomingTransfer: { ...(amount === undefined ? {} : { amount }), statusReason: { code: 'CUST' } },
+    });
+    const answers = await Promise.all(Object.keys(ENDS).map((amount) => act(paid.id, 'return', terms(Number(amount)))));
+    for (const { status, text } of answers) expect(status, text).toBe(200);
+    const { returns } = await eventually('each part has its outcome', async () => {
+      const { body } = await api.call('GET', `/incoming-transfers/${paid.id}`);
+      const { returns: parts } = body.data.incomingTransfer;
+      return parts.every(({ status }: Json) => status === 'completed' || status === 'failed')
+        ? body.data.incomingTransfer
+        : undefined;
+    });
+    const ends = returns.map(({ amount, status }: Json) => [amount.toFixed(2), status]);
+    expect(Object.fromEntries(ends)).toEqual(ENDS);
+    // One comes back from the payer's bank, as money of the client.
+    const refused = returns.find(({ amount }: Json) => amount === 5.03).outgoingTransferId;
+    await eventually('one part has come back', async () => {
+      const { body } = await api.call('GET', `/outgoing-transfers/${refused}`);
+      return body.data.outgoingTransfer.returned === true ? true : undefined;
+    });
+    const rest = await act(paid.id, 'return', terms());
+    const last = rest.body.data.incomingTransfer.returns.at(-1);
+    expect([rest.status, last.amount], rest.text).toEqual([200, 64.69]);
+    await eventually('the rest is completed', async () => {
+      const { body } = await api.call('GET', `/outgoing-transfers/${last.outgoingTransferId}`);
+      return body.data.outgoingTransfer.status === 'completed' ? true : undefined;
+    });
+    expect(await world.balance(sub.id)).toEqual({ available: 5.03, receivable: 0 });
+    const { body } = await bank('GET', `/statement?account=${main.iban}`);
+    const signed = body.entries.map(({ direction, amount }: Json) => (direction === 'credit' ? amount : -amount));
+    expect(Math.round(signed.reduce((sum: number, amount: number) => sum + amount, 0) * 100)).toBe(503);
+    const atBank = (await bank('GET', `/payments-in/${paid.serviceProviderId}`)).body.returns;
+    const ours = [...returns, { ...last, status: 'completed' }].filter(({ amount }: Json) => amount !== 5.01);
+    const key = ({ amount }: Json) => amount;
+    expect(atBank.map(key).sort()).toEqual(ours.map(key).sort());
+    const environment = new MockActivityEnvironment();
+    await environment.run(() => compareStatements(dependencies, {}, 0));
+    const references = [...returns, last].map(({ outgoingTransferId }: Json) => outgoingTransferId);
+    const breaks = await api.database.reader.statement(
+      'SELECT kind FROM reconciliation_breaks WHERE our_reference = ANY ($1)',
+      [[...references, paid.id]],
+    );
+    expect(breaks).toEqual([]);
+  });
+
+  test('not after the bank has sent it back by itself: its rejection ends the return, and the money stays', async () => {
+    const other = await opened(await world.client('Bank'));
+    const paid = await arrives({ iban: other.iban, amount: 40 });
+    const sentBack = { ourReference: randomUUID(), endToEndId: 'by-hand', amount: 40, currency: 'GBP', code: 'AC04' };
+    expect((await bank('POST', `/payments-in/${paid.serviceProviderId}/send-back`, sentBack)).status).toBe(201);
+    const answer = await act(paid.id, 'return', { incomingTransfer: { amount: 10, statusReason: { code: 'AM05' } } });
+    const { outgoingTransferId } = answer.body.data.incomingTransfer.returns[0];
+    const failed = await eventually('the return has failed', async () => {
+      const { body } = await api.call('GET', `/outgoing-transfers/${outgoingTransferId}`);
+      return body.data.outgoingTransfer.status === 'failed' ? body.data.outgoingTransfer : undefined;
+    });
+    expect(failed.statusReason.code).toBe('ARDT');
+    expect(await world.balance(other.id)).toEqual({ available: 40, receivable: 0 });
   });
 });
 

@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { OPERATIONS } from '../../cli/operations/operations.ts';
 import { applyAccountCallback } from '../../db/accounts/connections.ts';
 import { advanceIncomingTransfer, recordReturn } from '../../db/incoming-transfers/incoming-transfers.ts';
+import { findNearAccounts } from '../../db/incoming-transfers/near-accounts.ts';
 import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';
-import { type AccountId, asId, type IncomingTransferId } from '../../domain/frame/ids.ts';
-import { isTransactionNumber } from '../../domain/frame/numbers/numbers.ts';
+import { type AccountId, asId, type IncomingTransferId } from '../../domain/common/ids.ts';
+import { isTransactionNumber } from '../../domain/common/numbers/numbers.ts';
 import type { ReceivedPayment } from '../../domain/incoming-transfers/arrivals.ts';
 import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts';
-import { OPERATIONS } from '../../scripts/operations/operations.ts';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { auditOf, TESTER } from '../harness/audit.ts';
+import { PAYMENT_IN } from '../harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { lockWaiters } from '../harness/servers/locks.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
@@ -47,7 +49,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-function report(provisionedAccountCredit: Json): Promise<Called> {
+function report(provisionedAccountCredit: Json): Promise<ApiResponse> {
   const credit = { amount: 100, currency: 'GBP', scope: 'external', scheme: 'faster-payments' };
   return api.call('POST', '/provisioned-account-credits', {
     workflow: { code: 'client.direct' },
@@ -143,7 +145,7 @@ async function receive(payment: Partial<ReceivedPayment>): Promise<{ outcome: st
   return { outcome, id: payment.serviceProviderId ?? id };
 }
 
-/** Held for a person, who finds the reason in the row until answers show it; no account, and the money in suspense. */
+/** Held for an operator: the reason is in the row, no account is assigned, and the money is in suspense. */
 async function isAmbiguous(transfer: Json): Promise<void> {
   expect(transfer).toMatchObject({ status: 'on-hold', accountId: null, clientId: null });
   const [row] = await api.database.reader.statement<{ reason: string; suspended: boolean }>(
@@ -229,6 +231,7 @@ describe('POST /provisioned-account-credits', () => {
       accountId: account,
       status: 'completed',
       statusReason: null,
+      waitingFor: null,
       currency: 'GBP',
       amount: 250.75,
       feeAmount: 0,
@@ -238,6 +241,7 @@ describe('POST /provisioned-account-credits', () => {
       scheme: 'faster-payments',
       outgoingTransferId: null,
       returnedOutgoingTransferId: null,
+      returns: [],
       paymentReference: transfer.id.replaceAll('-', ''),
       provisionedAccountCreditId: credit.id,
       serviceProvider: 'custom-bank',
@@ -304,7 +308,7 @@ describe('POST /provisioned-account-credits', () => {
       'common.validation.field_unexpected',
       'serviceProvider',
     ],
-  ])('refuses %s', async (_, change, status, code, field) => {
+  ])('rejects %s', async (_, change, status, code, field) => {
     const account = await world.account(clientId);
     const answer = await report({ accountId: account, ...change });
     expect([answer.status, answer.body.code], answer.text).toEqual([status, code]);
@@ -312,13 +316,13 @@ describe('POST /provisioned-account-credits', () => {
     expect(await world.balance(account)).toEqual({ available: 0, receivable: 0 });
   });
 
-  test('refuses another client than the account’s', async () => {
+  test('rejects another client than the account’s', async () => {
     const account = await world.account(clientId);
     const answer = await report({ accountId: account, clientId: await world.client('Grace') });
     expect([answer.status, answer.body.code]).toEqual([422, 'account.client.mismatch']);
   });
 
-  test('refuses a built-in account', async () => {
+  test('rejects a built-in account', async () => {
     const { id } = await builtIn();
     const answer = await report({ accountId: id });
     expect([answer.status, answer.body.code]).toEqual([422, 'account.method.mismatch']);
@@ -430,7 +434,7 @@ describe('a payment that a provider reports', () => {
       expect((await transferOf(id)).accountId).toBe(account.id);
     }
     await isAmbiguous(await unmatched({ receiver }));
-    // A national code tells accounts of one number and bank apart.
+    // A national code distinguishes accounts of one number and bank.
     await api.database.reader.statement(
       `UPDATE accounts SET routing_codes = '{"sort-code": "200000", "bic": "SBNKGB2L"}' WHERE id = $1`,
       [other.id],
@@ -473,6 +477,23 @@ describe('a payment that a provider reports', () => {
     expect(await suspense()).toBe(before + 10_000n);
     expect(await world.events(transfer.id)).toEqual(['incoming-transfer-pending', 'incoming-transfer-on-hold']);
     expect(await advance(transfer.id)).toEqual({ do: 'wait', for: 'match', until: null });
+  });
+
+  test('however many share an account number, the account that the reference names comes first of those near, then that of the IBAN', async () => {
+    const shared = { iban: null, accountNumber: '77777777' };
+    for (let number = 0; number < 12; number += 1) await opened((await builtIn({ open: false })).id, shared);
+    const [holder, named] = [await builtIn(), await builtIn()];
+    const near = (fields: Partial<ReceivedPayment> = {}) => {
+      const receiver = { ...shared, iban: holder.iban, routingCodes: {} };
+      const payment = { ...PAYMENT_IN, receiver, remittanceText: `for ${named.ledgerNumber}`, ...fields };
+      return findNearAccounts(api.database.reader, payment);
+    };
+    const found = await near();
+    expect(found.near.slice(0, 2).map(({ id }) => id)).toEqual([named.id, holder.id]);
+    expect([found.near.length, found.areMore]).toEqual([10, true]);
+    expect((await near({ remittanceText: null })).near[0]?.id).toBe(holder.id);
+    // Of another currency, it is still better evidence than a number that many share.
+    expect((await near({ currency: 'EUR' })).near[0]?.id).toBe(named.id);
   });
 
   describe('for a sub-account', () => {
@@ -535,7 +556,7 @@ describe('a payment that a provider reports', () => {
       }
     });
 
-    test('another client’s ledger number beside the bank details changes nothing', async () => {
+    test('another client’s ledger number in addition to the bank details changes nothing', async () => {
       const { main } = await withSubAccounts(1);
       const other = await withSubAccounts(1);
       for (const { ledgerNumber } of [other.main, other.subs[0]]) {
@@ -544,7 +565,7 @@ describe('a payment that a provider reports', () => {
       }
     });
 
-    test('two of them in one reference are ambiguous, and so is one beside its main account', async () => {
+    test('two of them in one reference are ambiguous, and so is one together with its main account', async () => {
       const { main, subs } = await withSubAccounts(2);
       for (const numbers of [subs, [main, subs[0]]]) {
         const remittanceText = numbers.map((account) => account?.ledgerNumber).join(' ');
@@ -612,11 +633,10 @@ describe('a payment that a provider reports', () => {
   });
 });
 
-test('money that its provider holds cannot be credited by the release before, which does not look at the reason', async () => {
+test('money that its provider holds cannot be credited by a decision that overlooks why it is held', async () => {
   const account = await builtIn();
   const { id } = await receive({ remittanceText: account.ledgerNumber, held: true });
   const held = await transferOf(id);
-  // As that release settles held money once its account is active.
   const credit = () =>
     api.database.statement(
       `UPDATE incoming_transfers SET status = 'completed', in_suspense = false, receivable_minor = 0, hold_reason = NULL,
@@ -808,7 +828,7 @@ describe('an operator', () => {
     ]);
   });
 
-  test('two at once: one assigns, the other is refused', async () => {
+  test('two at once: one assigns, the other is rejected', async () => {
     const [one, other] = [await builtIn(), await builtIn()];
     const transfer = await unmatched();
     const outcomes = await Promise.allSettled([

@@ -1,35 +1,50 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { filesBelow } from './files.ts';
 import {
   circleBreaches,
   crowdedBreaches,
+  declarationBreaches,
   determinismBreaches,
   extensionBreaches,
   FOLDERS,
+  folderBreaches,
   importBreaches,
   NOUNS,
   nameBreaches,
   oversized,
   queryBreaches,
-  ratchetBreaches,
-  roomBreaches,
+  sizeBreaches,
   sqlBreaches,
   topLevelBreaches,
   unfinishedBreaches,
 } from './rules.ts';
-import { filesBelow, readSource, readSources } from './source.ts';
-import { oversizedSqlFunctions, readMigrations } from './sql.ts';
-
-/** Longer than the limits when the ratchet was set. The list can only shrink: shorten the code, then its figure. */
-const KNOWN_SIZES: Readonly<Record<string, number>> = {
-  'db/migrations/0003_ledger_functions.sql settle_internal_transfers': 190,
-  'db/migrations/0008_transfer_counts.sql count_transfers': 80,
-};
+import { readSource, readSources } from './source.ts';
+import { oversizedSqlFunctions, readSql } from './sql.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const sources = readSources(root, FOLDERS);
+
+/** The product's files, SQL too, that have this text. */
+function productNaming(text: RegExp): string[] {
+  const paths = [...sources, ...readSql(root)].map(({ path }) => path);
+  const product = paths.filter((path) => /^(api|db|domain|activities|workflows|loops)\//.test(path));
+  return product.filter((path) => !path.endsWith('.test.ts') && text.test(readFileSync(join(root, path), 'utf8')));
+}
+
+test('what a build or a pack leaves in a folder is no source', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'layout-'));
+  try {
+    mkdirSync(join(directory, 'client/dist'), { recursive: true });
+    for (const path of ['client/call.ts', 'client/dist/call.d.ts']) writeFileSync(join(directory, path), '');
+    expect(filesBelow(directory, 'client')).toEqual(['client/call.ts']);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+});
 
 describe('the project', () => {
   test('every folder imports what its layer may import, and nothing imports api/', () => {
@@ -52,44 +67,51 @@ describe('the project', () => {
     expect(determinismBreaches(sources)).toEqual([]);
   });
 
-  test('no function is longer than 70 lines, no file longer than 300, beyond a list that can only shrink', () => {
-    const sizes = new Map([...oversized(sources), ...oversizedSqlFunctions(readMigrations(root))]);
-    expect(ratchetBreaches(sizes, KNOWN_SIZES)).toEqual([]);
+  test('tables are declared in the schema.ts of their noun', () => {
+    expect(declarationBreaches(sources)).toEqual([]);
   });
 
-  test('a field of a transfer stands in at most five product files: statusReason, in the contract, and its text elsewhere', () => {
-    const product = [...sources.map(({ path }) => path), ...readMigrations(root).map(({ path }) => path)].filter(
-      (path) => /^(api|db|domain|activities|workflows|loops)\//.test(path) && !path.endsWith('.test.ts'),
-    );
-    const naming = product.filter((path) =>
-      /failureMessage|failure_message/.test(readFileSync(join(root, path), 'utf8')),
-    );
+  test('no function is longer than 70 lines, no file of code longer than 300, no declarations longer than 600', () => {
+    expect(sizeBreaches(oversized(sources))).toEqual([]);
+    expect(sizeBreaches(oversizedSqlFunctions(readSql(root)))).toEqual([]);
+  });
+
+  test.each([
+    // Shown as statusReason, in a contract that does not name it.
+    ['that the service sets', /failureMessage|failure_message/, ['api/outgoing-transfers/schemas.ts']],
+    ['that callers send', /transferCustomReason|transfer_custom_reason/, []],
+  ])('a field of a transfer %s occurs in at most five product files, and in its rule', (_, field, contract) => {
+    const naming = productNaming(field).filter((path) => path !== 'domain/outgoing-transfers/validation.ts');
     expect(naming.length).toBeGreaterThan(1);
-    expect([...naming, 'api/outgoing-transfers/schemas.ts'].length, naming.join()).toBeLessThanOrEqual(5);
+    expect([...naming, ...contract].length, naming.join()).toBeLessThanOrEqual(5);
+  });
+
+  test('what a payment has to know of an account stands in one view', () => {
+    expect(productNaming(/status_for_payments/)).toEqual(['db/functions/accounts.sql']);
   });
 
   test('files are named in kebab case', () => {
     expect(nameBreaches(sources.map(({ path }) => path))).toEqual([]);
   });
 
-  test('the layers and test/ have rooms named by one list, and no folder is crowded', () => {
+  test('the layers and test/ have subfolders named by one list, and no folder is crowded', () => {
     const paths = FOLDERS.flatMap((folder) => filesBelow(root, folder));
-    expect(roomBreaches(paths)).toEqual([]);
+    expect(folderBreaches(paths)).toEqual([]);
     expect(crowdedBreaches(paths)).toEqual([]);
   });
 
-  test('no room imports another that imports it', () => {
+  test('no file imports another that imports it, and no folder', () => {
     expect(circleBreaches(sources)).toEqual([]);
   });
 
-  test('the map in the README names the folders and rooms that are there, and no other', () => {
+  test('the map in the README names the folders and subfolders that exist, and no other', () => {
     const map = /^## The map of the code\n(.*?)^## /ms.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1] ?? '';
     const isThere = (noun: string) => sources.some(({ path }) => path.split('/')[1] === noun);
     expect(NOUNS.filter((noun) => map.includes(`\`${noun}\``))).toEqual(NOUNS.filter(isThere));
     expect(FOLDERS.filter((folder) => map.includes(`\`${folder}/\``))).toEqual(FOLDERS);
   });
 
-  test('the top level holds the known folders alone', () => {
+  test('the top level holds only the known folders', () => {
     const ignored = readFileSync(join(root, '.gitignore'), 'utf8').split('\n');
     const entries = readdirSync(root, { withFileTypes: true })
       .filter(({ name }) => !ignored.includes(name) && !ignored.includes(`${name}/`))
@@ -111,13 +133,14 @@ describe('the project', () => {
   });
 });
 
-describe('the rules see what they look for', () => {
+describe('the rules find breaches:', () => {
   const breaches = (path: string, text: string) => {
     const source = [readSource(path, text)];
     return [
       ...importBreaches(source),
       ...sqlBreaches(source),
       ...queryBreaches(source),
+      ...declarationBreaches(source),
       ...determinismBreaches(source),
     ];
   };
@@ -129,8 +152,9 @@ describe('the rules see what they look for', () => {
     ['domain/a.ts', 'export const now = () => Date.now();'],
     ['db/a.ts', "import type { X } from '../config/configuration.ts';"],
     ['db/a.ts', "export * from '../api/a.ts';"],
+    ['db/a.ts', "import { pgTable } from 'drizzle-orm/pg-core'; const TABLE = pgTable('a', {});"],
     ['db/a.ts', 'export const find = (reader: any) => reader.run(prepared((db: any) => db.select()), {});'],
-    ['activities/a.ts', "import { x } from '../api/frame/route.ts';"],
+    ['activities/a.ts', "import { x } from '../api/http/route.ts';"],
     ['activities/a.ts', "import { x } from '../workflows/outgoing-transfers/workflow.ts';"],
     ['activities/a.ts', "import postgres from 'postgres';"],
     ['workflows/a.ts', "import { x } from '../activities/a.ts';"],
@@ -145,13 +169,14 @@ describe('the rules see what they look for', () => {
     ['api/a.ts', "const x = await import('../activities/main.ts');"],
     ['api/a.ts', "import { sql } from 'drizzle-orm';"],
     ['api/a.ts', 'export const query = (sql: any) => sql`SELECT 1`;'],
-    ['loops/a.ts', "import { x } from '../api/frame/metrics.ts';"],
+    ['loops/a.ts', "import { x } from '../api/http/metrics.ts';"],
     ['loops/a.ts', "import { x } from '../activities/providers/port.ts';"],
     ['api/a.ts', "import { x } from '../loops/admissions.ts';"],
     ['sandbox/a.ts', "import { x } from '../db/a.ts';"],
     ['config/a.ts', "import { x } from '../db/a.ts';"],
-    ['sdk/a.ts', "import type { X } from '../domain/a.ts';"],
-    ['sdk/a.ts', "import { x } from 'valibot';"],
+    ['cli/a.ts', "import { x } from '../dev/a.ts';"],
+    ['client/a.ts', "import type { X } from '../domain/a.ts';"],
+    ['client/a.ts', "import { x } from 'valibot';"],
   ])('%s: %s', (path, text) => {
     expect(breaches(path, text)).toHaveLength(1);
   });
@@ -161,7 +186,7 @@ describe('the rules see what they look for', () => {
     ['workflows/a.ts', "import { sleep } from '@temporalio/workflow'; import { x } from './messages.ts';"],
     [
       'api/a.ts',
-      "import { x } from '../workflows/frame/messages.ts'; import { y } from '../activities/providers/port.ts';",
+      "import { x } from '../workflows/common/messages.ts'; import { y } from '../activities/providers/port.ts';",
     ],
     ['domain/a.ts', "import { isValid } from 'ibantools'; export const at = (ms: number) => new Date(ms);"],
     ['domain/a.ts', 'export const x = { fetch: 1, process: 2 }; export const y = x.fetch;'],
@@ -171,7 +196,7 @@ describe('the rules see what they look for', () => {
       'domain/a.ts',
       '// Date.now() and fetch() in a comment, "Math.random()" in a text\nexport const x = "new Date()";',
     ],
-    ['scripts/a.ts', "import { app } from '../api/app.ts';"],
+    ['cli/a.ts', "import { app } from '../api/app.ts';"],
   ])('%s may: %s', (path, text) => {
     expect(breaches(path, text)).toEqual([]);
   });
@@ -184,49 +209,52 @@ describe('the rules see what they look for', () => {
     ]);
   });
 
-  test('sizes, and a ratchet that turns one way', () => {
+  test('sizes, of code and of what only declares', () => {
     const body = 'work();\n'.repeat(80);
     const text = `export function long() {\n${body}}\nconst short = () => {};\n`;
-    const sizes = oversized([readSource('db/a.ts', text), readSource('db/b.ts', 'x();\n'.repeat(301))]);
-    expect(Object.fromEntries(sizes)).toEqual({ 'db/a.ts long': 82, 'db/b.ts': 301 });
-    const known = { 'db/a.ts long': 82, 'db/b.ts': 301 };
-    expect(ratchetBreaches(sizes, known)).toEqual([]);
-    expect(ratchetBreaches(sizes, { 'db/a.ts long': 81, 'db/b.ts': 302 })).toHaveLength(2);
-    expect(ratchetBreaches(sizes, { ...known, 'db/c.ts': 400 })).toHaveLength(1);
-    expect(ratchetBreaches(sizes, {})).toHaveLength(2);
+    const code = `export const f = () => 1;\n${'x();\n'.repeat(300)}`;
+    const sizes = oversized([
+      readSource('db/a.ts', text),
+      readSource('db/b.ts', code),
+      readSource('db/c/schema.ts', code),
+      readSource('api/texts.ts', 'x();\n'.repeat(600)),
+      readSource('api/more-texts.ts', 'x();\n'.repeat(601)),
+    ]);
+    expect(Object.fromEntries(sizes)).toEqual({ 'db/a.ts long': 82, 'db/b.ts': 301, 'api/more-texts.ts': 601 });
+    expect(sizeBreaches(sizes)).toContain('db/b.ts has 301 lines: split it');
   });
 
-  test('sizes of functions in SQL, as the last migration leaves them', () => {
-    const define = (name: string, lines: number, replace = '') =>
-      `CREATE ${replace}FUNCTION ${name}() RETURNS void LANGUAGE plpgsql AS $$\n${'PERFORM 1;\n'.repeat(lines)}$$;\n`;
+  test('sizes of functions in SQL', () => {
+    const define = (name: string, lines: number) =>
+      `CREATE OR REPLACE FUNCTION ${name}() RETURNS void LANGUAGE plpgsql AS $$\n${'PERFORM 1;\n'.repeat(lines)}$$;\n`;
     const files = [
-      { path: '1.sql', text: define('short', 68) + define('long', 69) + define('shortened', 90) + define('gone', 90) },
-      { path: '2.sql', text: `${define('shortened', 5, 'OR REPLACE ')}DROP FUNCTION gone();\n${define('later', 100)}` },
+      { path: '1.sql', text: define('short', 68) + define('long', 69) },
+      { path: '2.sql', text: `DO $make$\n${'PERFORM 1;\n'.repeat(70)}$make$;\n` },
     ];
-    expect(Object.fromEntries(oversizedSqlFunctions(files))).toEqual({ '1.sql long': 71, '2.sql later': 102 });
+    expect(Object.fromEntries(oversizedSqlFunctions(files))).toEqual({ '1.sql long': 71, '2.sql DO': 72 });
   });
 
   test('names', () => {
     expect(nameBreaches(['db/accounts/reads.ts', 'db/outgoingTransfers.ts', 'api/utils/a.ts'])).toHaveLength(2);
   });
 
-  test('a room of another name, a file in none', () => {
+  test('a subfolder of another name, a file in none', () => {
     const good = [
       'db/accounts/reads.ts',
-      'db/driver/client.ts',
+      'db/client.ts',
       'api/main.ts',
-      'api/frame/openapi/a.ts',
+      'api/openapi/a.ts',
       'loops/a.ts',
       'test/clients/a.test.ts',
     ];
-    expect(roomBreaches(good)).toEqual([]);
+    expect(folderBreaches(good)).toEqual([]);
     expect(
-      roomBreaches(['db/account/reads.ts', 'api/driver/client.ts', 'domain/fees.ts', 'test/db/a.test.ts']),
+      folderBreaches(['db/account/reads.ts', 'api/driver/client.ts', 'domain/fees.ts', 'test/db/a.test.ts']),
     ).toEqual([
-      'db/account/reads.ts: db/ has no room named account',
-      'api/driver/client.ts: api/ has no room named driver',
-      'domain/fees.ts is in no room',
-      'test/db/a.test.ts: test/ has no room named db',
+      'db/account/reads.ts: db/ has no subfolder named account',
+      'api/driver/client.ts: api/ has no subfolder named driver',
+      'domain/fees.ts is in no subfolder',
+      'test/db/a.test.ts: test/ has no subfolder named db',
     ]);
   });
 
@@ -234,34 +262,66 @@ describe('the rules see what they look for', () => {
     const files = (folder: string, count: number) =>
       Array.from({ length: count }, (_, index) => `${folder}/a${index}.ts`);
     const full = [...files('db/accounts', 14), 'db/accounts/further/a.ts', 'db/accounts/further/b.ts'];
-    const rooms = Array.from({ length: 16 }, (_, index) => `test/room${index}/a.test.ts`);
-    const growing = [...files('db/migrations', 16), ...files('test/histories/0.1', 16), ...files('bench/results', 16)];
-    expect(crowdedBreaches([...full, ...rooms, ...growing])).toEqual([]);
-    const scripts = [...files('scripts', 15), 'scripts/start/a.ts'];
-    expect(crowdedBreaches([...full, 'db/accounts/more.ts', ...scripts, ...files('test', 16)])).toEqual([
-      'db/accounts/ has 16 entries: give it rooms',
-      'scripts/ has 16 entries: give it rooms',
-      'test/ has 16 entries: give it rooms',
+    const subfolders = Array.from({ length: 16 }, (_, index) => `test/subfolder${index}/a.test.ts`);
+    const growing = [
+      ...files('db/migrations', 16),
+      ...files('test/histories/0.1.0', 16),
+      ...files('bench/results', 16),
+    ];
+    expect(crowdedBreaches([...full, ...subfolders, ...growing])).toEqual([]);
+    const cli = [...files('cli', 15), 'cli/operations/a.ts'];
+    expect(crowdedBreaches([...full, 'db/accounts/more.ts', ...cli, ...files('test', 16)])).toEqual([
+      'db/accounts/ has 16 entries: give it subfolders',
+      'cli/ has 16 entries: give it subfolders',
+      'test/ has 16 entries: give it subfolders',
     ]);
   });
 
-  test('a circle of rooms, however long, types alone too; none within a room', () => {
-    const file = (path: string, ...imports: string[]) =>
-      readSource(path, imports.map((from) => `import type { X } from '${from}';`).join('\n'));
+  const file = (path: string, ...imports: string[]) =>
+    readSource(path, imports.map((from) => `import type { X } from '${from}';`).join('\n'));
+
+  test('a circle of folders, however long, also of types only, whose files are in none', () => {
     const chain = [
       file('db/clients/a.ts', '../accounts/a.ts', './b.ts'),
-      file('db/clients/b.ts', './a.ts'),
-      file('db/accounts/a.ts', '../../domain/accounts/a.ts', '../frame/a/b.ts'),
-      file('db/frame/a/b.ts', '../b.ts'),
-      file('db/frame/b.ts', './a/b.ts'),
+      file('db/clients/b.ts', './c.ts'),
+      file('db/accounts/a.ts', '../../domain/accounts/a.ts', '../common/a/b.ts'),
+      file('db/common/a/b.ts', '../b.ts'),
     ];
     expect(circleBreaches(chain)).toEqual([]);
-    expect(circleBreaches([...chain, file('db/frame/c.ts', '../clients/b.ts')])).toEqual([
-      'db/accounts, db/clients, db/frame import each other: move what they share to a room of its own',
+    expect(circleBreaches([...chain, file('db/common/c.ts', '../clients/b.ts')])).toEqual([
+      'db/accounts, db/clients, db/common import each other: move what they share to a folder of its own',
     ]);
   });
 
-  test('strangers at the top level, and promises in comments', () => {
+  test('a circle of files, however long, also of types only, in any folder, each circle once and whole', () => {
+    const chain = [
+      file('db/clients/a.ts', './b.ts'),
+      file('db/clients/b.ts', './further/c.ts', './d.ts'),
+      file('db/clients/d.ts'),
+      file('bench/a.ts', './cases/b.ts'),
+      file('test/harness/a.ts', './b.ts'),
+    ];
+    expect(circleBreaches(chain)).toEqual([]);
+    const closing = [
+      file('db/clients/further/c.ts', '../a.ts'),
+      file('bench/cases/b.ts', '../a.ts', '../c.ts'),
+      file('bench/c.ts', './a.ts'),
+      file('test/harness/b.ts', './a.ts'),
+    ];
+    const breach = (...circle: string[]) =>
+      `${circle.join(', ')} import each other: declare what they share in a file that imports none of them`;
+    expect(circleBreaches([...chain, ...closing])).toEqual([
+      breach('db/clients/a.ts', 'db/clients/b.ts', 'db/clients/further/c.ts'),
+      breach('bench/a.ts', 'bench/c.ts', 'bench/cases/b.ts'),
+      breach('test/harness/a.ts', 'test/harness/b.ts'),
+    ]);
+    const value = readSource('db/clients/d.ts', "import { x } from './b.ts';");
+    expect(circleBreaches([...chain.filter(({ path }) => path !== value.path), value])).toEqual([
+      breach('db/clients/b.ts', 'db/clients/d.ts'),
+    ]);
+  });
+
+  test('unknown entries at the top level, and unfinished work in comments', () => {
     const entries = [
       { name: 'src', isFolder: true },
       { name: 'api', isFolder: true },

@@ -6,22 +6,27 @@ export const FOLDERS = [
   'activities',
   'api',
   'bench',
+  'cli',
+  'client',
   'config',
+  'console',
   'db',
+  'deploy',
+  'dev',
   'docs',
   'domain',
   'loops',
   'sandbox',
-  'scripts',
-  'sdk',
   'test',
   'workflows',
 ] as const;
 
-/** The rooms of the layers and of test/: one for each noun, spelled the same everywhere. A folder lacks those that do not concern it. */
+/** The subfolders of the layers and of test/: one for each noun, spelled the same everywhere. A folder lacks those that do not concern it. */
 export const NOUNS = [
   'accounts',
+  'approvals',
   'audit-entries',
+  'bank-files',
   'beneficiaries',
   'clients',
   'compliance',
@@ -30,76 +35,145 @@ export const NOUNS = [
   'machine-users',
   'open-banking',
   'outgoing-transfers',
+  'people',
   'providers',
   'reconciliation',
   'third-party-providers',
+  'timelines',
+  'transfers',
   'users',
   'webhooks',
 ] as const;
 
-/** The folders with rooms: besides the nouns' rooms they have `frame/` for what all share, rooms of their own, and files above all rooms. */
-const ROOMED: Readonly<Record<string, { readonly rooms: readonly string[]; readonly files: readonly string[] }>> = {
+/** The folders with subfolders: those of the nouns, those for what all nouns share, and files above them. */
+const STRUCTURE: Readonly<
+  Record<string, { readonly subfolders: readonly string[]; readonly files: readonly string[] }>
+> = {
   activities: {
-    rooms: ['frame'],
-    files: ['housekeeping', 'index', 'main', 'restores', 'temporal-namespace', 'worker', 'workflow-bundle'],
+    subfolders: ['common'],
+    files: [
+      'housekeeping',
+      'index',
+      'main',
+      'restores',
+      'task-queue-lag',
+      'temporal-namespace',
+      'worker',
+      'worker-settings',
+      'workflow-bundle',
+    ],
   },
-  api: { rooms: ['frame'], files: ['app', 'main', 'metrics-text', 'routes', 'system', 'transition-counts'] },
+  api: {
+    subfolders: ['documentation', 'http', 'openapi'],
+    files: ['app', 'main', 'metrics-text', 'routes', 'system', 'transition-counts'],
+  },
+  console: {
+    subfolders: ['charts', 'http', 'lists', 'look', 'page', 'remedies', 'search', 'sign-in', 'today', 'waiting'],
+    files: ['app', 'application', 'main', 'pages'],
+  },
   db: {
-    rooms: ['driver', 'frame', 'migrations'],
-    files: ['migrate', 're-encryption', 'service-role', 'service-role.sql'],
+    subfolders: ['batching', 'common', 'functions', 'migrations', 'postgres', 'query', 'search'],
+    files: [
+      'client',
+      'function-files',
+      'migrate',
+      'migration-files',
+      're-encryption',
+      'months',
+      'schema-state',
+      'service-role',
+      'service-role.sql',
+    ],
   },
-  domain: { rooms: ['frame'], files: [] },
-  workflows: { rooms: ['frame'], files: ['housekeeping', 'index'] },
+  domain: { subfolders: ['common', 'search'], files: [] },
+  workflows: { subfolders: ['common'], files: ['housekeeping', 'index'] },
   test: {
-    rooms: [
+    subfolders: [
       'abuse',
-      'driver',
+      'cli',
+      'client',
+      'console',
+      'database',
+      'deployment',
+      'documents',
       'faults',
       'fixtures',
-      'frame',
       'harness',
       'histories',
+      'http',
       'layout',
       'openapi',
       'processes',
       'proof',
+      'tools',
       'workflows',
     ],
     files: ['schema'],
   },
 };
 
-/** What a folder may import: folders, or single files, of ours. `types:` allows types alone. */
+/** What a folder may import: folders, or single files, of ours. `types:` allows only types. */
 const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   db: ['domain/'],
-  config: ['domain/'],
+  // How an address of Postgres is written.
+  config: ['domain/', 'package.json', 'db/postgres/addresses.ts'],
   workflows: ['domain/', 'types:activities/'],
-  activities: ['db/', 'domain/', 'config/', 'workflows/frame/messages.ts'],
-  loops: ['db/', 'domain/', 'config/', 'workflows/frame/messages.ts'],
+  activities: ['db/', 'domain/', 'config/', 'workflows/common/messages.ts'],
+  loops: [
+    'db/',
+    'domain/',
+    'config/',
+    'workflows/common/messages.ts',
+    // The exchange of files with banks, whose words become those of providers.
+    'activities/bank-files/',
+  ],
   api: [
     'db/',
     'domain/',
     'config/',
-    'workflows/frame/messages.ts',
+    'workflows/common/messages.ts',
     // Calls needed before an answer: the providers, and whether a receiver's name leads outside.
     'activities/providers/',
     'activities/webhooks/name-resolver.ts',
-    // The loops run beside the API; whether Temporal answers is shown.
+    // The loops run in the API's process; its readiness shows whether Temporal answers.
     'loops/loops.ts',
     'loops/metrics.ts',
     'loops/temporal.ts',
   ],
-  // A stand-in for the outside world, which must not know the service's internals; the test clock alone moves the service's.
+  // A stand-in for the outside world, which must not know the service's internals; only the test clock moves the service's.
   sandbox: [
     'domain/',
     'config/environment.ts',
-    'db/driver/client.ts',
-    'db/frame/clock.ts',
-    'db/frame/sandbox-clock.ts',
+    'db/client.ts',
+    'db/postgres/failures.ts',
+    'types:db/query/database.ts',
+    'db/common/clock.ts',
+    'db/common/sandbox-clock.ts',
   ],
-  // What receivers copy into programs of their own.
-  sdk: [],
+  // What callers install: a package of its own.
+  client: [],
+  // Product code: it must not need what starts a development machine.
+  console: [
+    'db/',
+    'domain/',
+    'config/',
+    // What a remedy asks outside, and where Temporal is; the lists of names, and the comparison of a day.
+    'activities/compliance/name-lists.ts',
+    'activities/outgoing-transfers/',
+    'activities/providers/',
+    'activities/reconciliation/',
+    'loops/temporal.ts',
+    'workflows/common/messages.ts',
+    // How its own loop polls, and says that it does.
+    'loops/metrics.ts',
+    'loops/polling.ts',
+    // The sentences of `why`, and what commands do to workflows.
+    'cli/operations/',
+    // The limits of connections, headers and bodies.
+    'api/http/connections/',
+  ],
+  cli: ['activities/', 'api/', 'client/', 'config/', 'db/', 'domain/', 'loops/', 'workflows/', 'package.json'],
 };
 
 /** Pure libraries. Everything else that domain/ wants to import is I/O, a clock or a framework. */
@@ -112,7 +186,8 @@ const DOMAIN_PACKAGES = [
   'lossless-json',
 ];
 const WORKFLOW_PACKAGES = ['@temporalio/workflow', '@temporalio/common'];
-const SDK_PACKAGES = ['standardwebhooks'];
+/** The examples name the package as its users do. */
+const CLIENT_PACKAGES = ['@financial-accounts/client', 'jose'];
 const SQL_PACKAGES = ['postgres', 'pg', 'drizzle-orm'];
 
 export function isTest(path: string): boolean {
@@ -146,8 +221,9 @@ function importBreachesOf({ path, imports }: Source): string[] {
 function packageBreach(folder: string, from: string): string | null {
   if (folder === 'domain' && !DOMAIN_PACKAGES.includes(packageOf(from))) return 'domain/ is pure';
   if (folder === 'workflows' && !WORKFLOW_PACKAGES.includes(packageOf(from))) return 'workflows/ are deterministic';
-  if (folder === 'sdk' && !SDK_PACKAGES.includes(packageOf(from))) return 'sdk/ is copied by receivers';
-  const knowsSql = ['db', 'scripts', 'test', 'bench'].includes(folder);
+  if (folder === 'client' && !from.startsWith('node:') && !CLIENT_PACKAGES.includes(packageOf(from)))
+    return 'client/ has hardly any dependencies';
+  const knowsSql = ['db', 'cli', 'dev', 'test', 'bench'].includes(folder);
   if (!knowsSql && SQL_PACKAGES.includes(packageOf(from))) return 'all SQL lives in db/';
   return null;
 }
@@ -169,7 +245,7 @@ export function extensionBreaches(sources: readonly Source[], exists: (path: str
     imports
       .filter(({ from }: Import) => from.startsWith('.'))
       .flatMap(({ from }) => {
-        if (!/\.(ts|mjs|js|json)$/.test(from)) return [`${path} imports ${from} without its extension`];
+        if (!/\.(tsx?|mjs|js|json)$/.test(from)) return [`${path} imports ${from} without its extension`];
         return exists(resolveImport(path, from)) ? [] : [`${path} imports ${from}, which is not there`];
       }),
   );
@@ -177,16 +253,27 @@ export function extensionBreaches(sources: readonly Source[], exists: (path: str
 
 export function sqlBreaches(sources: readonly Source[]): string[] {
   return sources
-    .filter(({ path }) => !isTest(path) && !/^(db|scripts|bench)\//.test(path))
+    .filter(({ path }) => !isTest(path) && !/^(db|cli|dev|bench)\//.test(path))
     .flatMap(({ path, uses }) =>
       uses.filter(({ what }) => what === 'sql``').map(({ line }) => `${path}:${line} holds SQL: it lives in db/`),
+    );
+}
+
+/** A table is declared in the schema.ts of its noun, or in db/common/schema.ts if several nouns query it. */
+export function declarationBreaches(sources: readonly Source[]): string[] {
+  return sources
+    .filter(({ path }) => path.startsWith('db/') && !isTest(path) && !path.endsWith('/schema.ts'))
+    .flatMap(({ path, uses }) =>
+      uses
+        .filter(({ what }) => what === 'pgTable()')
+        .map(({ line }) => `${path}:${line} declares a table: it belongs into a schema.ts`),
     );
 }
 
 /** Queries are built once, at the top of a module: building one takes longer than executing it. */
 export function queryBreaches(sources: readonly Source[]): string[] {
   return sources
-    .filter(({ path }) => path.startsWith('db/') && !path.startsWith('db/driver/') && !isTest(path))
+    .filter(({ path }) => path.startsWith('db/') && !path.startsWith('db/query/') && !isTest(path))
     .flatMap(({ path, uses }) =>
       uses
         .filter(({ what }) => what === 'a query built per call')
@@ -223,29 +310,35 @@ const FORBIDDEN_USES: Readonly<Record<string, readonly string[]>> = {
   db: ['new Date()', 'fetch'],
 };
 
+/** Loads a part of its own bundle, for the runs that need it only. */
+const ALLOWED_USES: readonly string[] = ['workflows/common/traces.ts uses require'];
+
 export function determinismBreaches(sources: readonly Source[]): string[] {
   return sources
     .filter(({ path }) => !isTest(path))
     .flatMap(({ path, uses }) => {
       const forbidden = FORBIDDEN_USES[path.split('/')[0] ?? ''] ?? [];
       return uses
-        .filter(({ what }) => forbidden.includes(what))
+        .filter(({ what }) => forbidden.includes(what) && !ALLOWED_USES.includes(`${path} uses ${what}`))
         .map(({ what, line }) => `${path}:${line} uses ${what}: ${path.split('/')[0]}/ must receive it as an argument`);
     });
 }
 
 export const FUNCTION_LINES_MAX = 70;
 export const FILE_LINES_MAX = 300;
+/** Of files that only declare: tables, schemas, texts. */
+export const DECLARATION_LINES_MAX = 600;
 
 /** Written by a test. */
-const GENERATED = ['sdk/webhook-events.ts'];
+const GENERATED = /^client\/generated\//;
 
 /** Sizes above the limit: `path` for a file, `path name` for a function. */
 export function oversized(sources: readonly Source[]): Map<string, number> {
   const sizes = new Map<string, number>();
-  const written = sources.filter(({ path }) => !isTest(path) && !GENERATED.includes(path));
+  const written = sources.filter(({ path }) => !isTest(path) && !GENERATED.test(path));
   for (const { path, lines, functions } of written) {
-    if (lines > FILE_LINES_MAX) sizes.set(path, lines);
+    const isDeclaration = functions.length === 0 || /(^|[/-])schemas?\.ts$/.test(path);
+    if (lines > (isDeclaration ? DECLARATION_LINES_MAX : FILE_LINES_MAX)) sizes.set(path, lines);
     for (const { name, lines: length } of functions) {
       if (length > FUNCTION_LINES_MAX)
         sizes.set(`${path} ${name}`, Math.max(length, sizes.get(`${path} ${name}`) ?? 0));
@@ -254,19 +347,9 @@ export function oversized(sources: readonly Source[]): Map<string, number> {
   return sizes;
 }
 
-/** The ratchet: nothing new exceeds the limit, nothing known grows, and a smaller figure must be recorded. */
-export function ratchetBreaches(sizes: ReadonlyMap<string, number>, known: Readonly<Record<string, number>>): string[] {
-  const breaches: string[] = [];
-  for (const [name, lines] of sizes) {
-    const before = Object.hasOwn(known, name) ? known[name] : undefined;
-    if (before === undefined) breaches.push(`${name} has ${lines} lines: split it`);
-    else if (lines > before) breaches.push(`${name} has grown from ${before} to ${lines} lines: split it`);
-    else if (lines < before) breaches.push(`${name} has shrunk to ${lines} lines: write ${lines} into its exception`);
-  }
-  for (const name of Object.keys(known)) {
-    if (!sizes.has(name)) breaches.push(`${name} is no longer above the limit: remove its exception`);
-  }
-  return breaches;
+/** Nothing exceeds the limits. */
+export function sizeBreaches(sizes: ReadonlyMap<string, number>): string[] {
+  return [...sizes].map(([name, lines]) => `${name} has ${lines} lines: split it`);
 }
 
 const FORBIDDEN_FOLDERS = ['controllers', 'helpers', 'lib', 'repositories', 'services', 'types', 'utils'];
@@ -278,84 +361,109 @@ export function nameBreaches(paths: readonly string[]): string[] {
     const parts = path.split('/');
     const folder = parts.slice(0, -1).find((part) => FORBIDDEN_FOLDERS.includes(part));
     if (folder !== undefined) breaches.push(`${path}: a folder named ${folder} hides what belongs there`);
-    if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.ts$/.test(parts.at(-1) ?? ''))
+    if (!/^[a-z0-9]+(-[a-z0-9]+)*((\.long)?\.test)?\.tsx?$/.test(parts.at(-1) ?? ''))
       breaches.push(`${path} is not in kebab case`);
   }
   return breaches;
 }
 
-/** Every file of these folders is in the room of its noun, except those above all rooms. */
-export function roomBreaches(paths: readonly string[]): string[] {
+/** Every file of these folders is in the subfolder of its noun, except those listed above them. */
+export function folderBreaches(paths: readonly string[]): string[] {
   return paths.flatMap((path) => {
-    const [folder = '', room = '', ...rest] = path.split('/');
-    const roomed = Object.hasOwn(ROOMED, folder) ? ROOMED[folder] : undefined;
-    if (roomed === undefined) return [];
+    const [folder = '', subfolder = '', ...rest] = path.split('/');
+    const structure = Object.hasOwn(STRUCTURE, folder) ? STRUCTURE[folder] : undefined;
+    if (structure === undefined) return [];
     if (rest.length === 0) {
-      const isKnown = roomed.files.includes(room.replace(/(\.test)?\.ts$/, ''));
-      return isKnown ? [] : [`${path} is in no room`];
+      const isKnown = structure.files.includes(subfolder.replace(/((\.long)?\.test)?\.tsx?$/, ''));
+      return isKnown ? [] : [`${path} is in no subfolder`];
     }
-    return [...NOUNS, ...roomed.rooms].includes(room) ? [] : [`${path}: ${folder}/ has no room named ${room}`];
+    return [...NOUNS, ...structure.subfolders].includes(subfolder)
+      ? []
+      : [`${path}: ${folder}/ has no subfolder named ${subfolder}`];
   });
 }
 
 export const FOLDER_ENTRIES_MAX = 15;
 
-/** Folders that only grow, or that a command fills. */
-const UNCOUNTED = ['bench/results/', 'db/migrations/', 'test/histories/'];
+/** Folders that only grow, that a command fills, or that have a page per decision or noun. */
+const UNCOUNTED = ['bench/results/', 'db/migrations/', 'docs/adr/', 'docs/behaviour/', 'test/histories/'];
 
-/** Folders with too many entries to take in at a glance. Rooms do not count, as their list limits them. */
+/** Folders with too many entries to take in at a glance. Subfolders of a layer do not count, as their list limits them. */
 export function crowdedBreaches(paths: readonly string[]): string[] {
   const entries = new Map<string, Set<string>>();
   for (const path of paths) {
     if (UNCOUNTED.some((folder) => path.startsWith(folder))) continue;
     const parts = path.split('/');
-    const isInRoom = Object.hasOwn(ROOMED, parts[0] ?? '') && parts.length > 2;
-    for (let depth = isInRoom ? 2 : 1; depth < parts.length; depth += 1) {
+    const isBelowSubfolder = Object.hasOwn(STRUCTURE, parts[0] ?? '') && parts.length > 2;
+    for (let depth = isBelowSubfolder ? 2 : 1; depth < parts.length; depth += 1) {
       const of = parts.slice(0, depth).join('/');
       entries.set(of, (entries.get(of) ?? new Set()).add(parts[depth] ?? ''));
     }
   }
   return [...entries]
     .filter(([, { size }]) => size > FOLDER_ENTRIES_MAX)
-    .map(([folder, { size }]) => `${folder}/ has ${size} entries: give it rooms`);
+    .map(([folder, { size }]) => `${folder}/ has ${size} entries: give it subfolders`);
 }
 
-/** Circular imports between rooms, direct or indirect, each circle once. Files within a room may. */
+/** Circular imports, direct or indirect, types included, each circle once: between files, and between rooms even where no files form one. */
 export function circleBreaches(sources: readonly Source[]): string[] {
-  const imported = new Map<string, Set<string>>();
-  for (const { path, imports } of sources.filter((source) => !isTest(source.path))) {
-    const room = roomOf(path);
+  const files: Graph = new Map();
+  const subfolders: Graph = new Map();
+  for (const { path, imports } of sources) {
     const targets = imports.filter(({ from }) => from.startsWith('.')).map(({ from }) => resolveImport(path, from));
-    const others = targets.map(roomOf).filter((other) => other !== room);
-    imported.set(room, new Set([...(imported.get(room) ?? []), ...others]));
+    files.set(path, new Set(targets));
+    if (isTest(path)) continue;
+    const subfolder = moduleOf(path);
+    const others = targets.map(moduleOf).filter((other) => other !== subfolder);
+    subfolders.set(subfolder, new Set([...(subfolders.get(subfolder) ?? []), ...others]));
   }
-  const circles = new Set<string>();
-  for (const start of imported.keys()) {
-    const circle = [...reachable(start, imported)].filter((room) => reachable(room, imported).has(start));
-    if (circle.length > 0) circles.add(circle.sort().join(', '));
-  }
-  return [...circles].map((circle) => `${circle} import each other: move what they share to a room of its own`);
+  return [
+    ...circlesOf(subfolders).map(
+      (circle) => `${circle.join(', ')} import each other: move what they share to a folder of its own`,
+    ),
+    ...circlesOf(files).map(
+      (circle) => `${circle.join(', ')} import each other: declare what they share in a file that imports none of them`,
+    ),
+  ];
 }
 
-/** `db/accounts`, whatever folders are below; the files above all rooms are one room. */
-function roomOf(path: string): string {
+type Graph = Map<string, ReadonlySet<string>>;
+
+/** Of each circle all that belong to it, sorted. */
+function circlesOf(imported: Graph): string[][] {
+  const importers = new Map<string, Set<string>>();
+  for (const [path, targets] of imported) {
+    for (const target of targets) importers.set(target, (importers.get(target) ?? new Set()).add(path));
+  }
+  const circles: string[][] = [];
+  for (const start of imported.keys()) {
+    if (circles.some((circle) => circle.includes(start))) continue;
+    const importing = reachable(start, importers);
+    const circle = [...reachable(start, imported)].filter((path) => importing.has(path));
+    if (circle.length > 0) circles.push(circle.sort());
+  }
+  return circles;
+}
+
+/** `db/accounts`, whatever folders are below; the files above them count as one folder. */
+function moduleOf(path: string): string {
   const parts = path.split('/');
-  return Object.hasOwn(ROOMED, parts[0] ?? '') && parts.length > 2 ? parts.slice(0, 2).join('/') : (parts[0] ?? '');
+  return Object.hasOwn(STRUCTURE, parts[0] ?? '') && parts.length > 2 ? parts.slice(0, 2).join('/') : (parts[0] ?? '');
 }
 
 function reachable(start: string, imported: ReadonlyMap<string, ReadonlySet<string>>): Set<string> {
   const seen = new Set<string>();
   const open = [...(imported.get(start) ?? [])];
-  for (let room = open.pop(); room !== undefined; room = open.pop()) {
-    if (seen.has(room)) continue;
-    seen.add(room);
-    open.push(...(imported.get(room) ?? []));
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (seen.has(next)) continue;
+    seen.add(next);
+    open.push(...(imported.get(next) ?? []));
   }
   return seen;
 }
 
 const ALLOWED_FILES =
-  /^(README\.md|CHANGELOG\.md|LICENSE|Dockerfile|docker-compose(\.sandbox)?\.yml|package(-lock)?\.json|[a-z.]+\.(json|ts)|\..*)$/;
+  /^((README|CONTRIBUTING|GLOSSARY|CHANGELOG)\.md|LICENSE|Dockerfile|docker-compose(\.sandbox)?\.yml|package(-lock)?\.json|[a-z.]+\.(json|ts)|\..*)$/;
 
 /** Nothing at the top but the known folders and what tools look for there. */
 export function topLevelBreaches(entries: readonly { readonly name: string; readonly isFolder: boolean }[]): string[] {

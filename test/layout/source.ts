@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSync } from 'vite';
+import { filesBelow } from './files.ts';
 
 /** One source file as the layout rules see it. */
 export interface Source {
@@ -9,7 +10,7 @@ export interface Source {
   readonly lines: number;
   readonly imports: readonly Import[];
   readonly functions: readonly FunctionSize[];
-  /** Globals, calls and tags that rules ask about: `Date.now()`, `new Date()`, `fetch`, `sql` as a tag. */
+  /** Globals, calls and tags that rules ask about: `Date.now()`, `new Date()`, `fetch`, `pgTable()`, `sql` as a tag. */
   readonly uses: readonly Use[];
   readonly comments: readonly string[];
 }
@@ -37,7 +38,7 @@ interface Node {
 }
 
 export function readSource(path: string, text: string): Source {
-  const parsed = parseSync(path, text, { lang: 'ts', sourceType: 'module' });
+  const parsed = parseSync(path, text, { lang: path.endsWith('x') ? 'tsx' : 'ts', sourceType: 'module' });
   if (parsed.errors.length > 0) throw new Error(`${path} does not parse: ${parsed.errors[0]?.message}`);
   const lineOf = lineFinder(text);
   const functions: FunctionSize[] = [];
@@ -65,16 +66,9 @@ export function readSources(root: string, folders: readonly string[]): Source[] 
   return folders
     .filter((folder) => existsSync(join(root, folder)))
     .flatMap((folder) => filesBelow(root, folder))
-    .filter((path) => path.endsWith('.ts'))
+    .filter((path) => /\.tsx?$/.test(path))
     .sort()
     .map((path) => readSource(path, readFileSync(join(root, path), 'utf8')));
-}
-
-export function filesBelow(root: string, folder: string): string[] {
-  return readdirSync(join(root, folder)).flatMap((entry) => {
-    const path = `${folder}/${entry}`;
-    return statSync(join(root, path)).isDirectory() ? filesBelow(root, path) : [path];
-  });
 }
 
 const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']);
@@ -91,16 +85,17 @@ function walk(value: unknown, visit: Visit, parent: Node | null = null, isInFunc
   }
 }
 
-/** What builds a query from the schema (db/driver/queries/). */
+/** What builds a query from the schema (db/query/). */
 const QUERY_BUILDERS = new Set([
   'embedded',
   'prepared',
+  'preparedChange',
   'lookUpIn',
   'lookUpWith',
   'lockIn',
   'listOf',
   'listWith',
-  'walkOf',
+  'keysetList',
 ]);
 
 function isQueryBuilding({ type, callee }: Node): boolean {
@@ -141,6 +136,7 @@ const GLOBALS = new Set(['fetch', 'process', 'setInterval', 'crypto', 'performan
 
 function useOf(node: Node, parent: Node | null): string | null {
   if (node.type === 'TaggedTemplateExpression') return rootName(node.tag) === 'sql' ? 'sql``' : null;
+  if (node.type === 'CallExpression') return rootName(node.callee) === 'pgTable' ? 'pgTable()' : null;
   if (node.type === 'NewExpression' && rootName(node.callee) === 'Date') {
     return Array.isArray(node.arguments) && node.arguments.length === 0 ? 'new Date()' : null;
   }

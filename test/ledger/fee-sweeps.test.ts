@@ -1,10 +1,10 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { housekeepingActivities } from '../../activities/housekeeping.ts';
+import { OPERATIONS } from '../../cli/operations/operations.ts';
 import { checkLedger, checkLedgerSince } from '../../db/ledger/check.ts';
 import { sweepFeesByHand } from '../../db/ledger/sweeps/fee-sweeps.ts';
 import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts';
-import { OPERATIONS } from '../../scripts/operations/operations.ts';
 import { startApi, type TestApi } from '../harness/api.ts';
 import { auditOf, TESTER } from '../harness/audit.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
@@ -218,7 +218,7 @@ describe('the operator’s command', () => {
     expect(await sweptFor('2027-06-30')).toEqual(['GBP 20']);
   });
 
-  test('refuses a day that has not begun with status 1, and what is no day', async () => {
+  test('rejects a day that has not begun with status 1, and what is no day', async () => {
     expect(await operate('2027-06-17')).toMatchObject({ status: 1 });
     await expect(operate('17.6.2027')).rejects.toThrow('YYYY-MM-DD');
   });

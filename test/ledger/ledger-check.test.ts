@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { housekeepingActivities } from '../../activities/housekeeping.ts';
-import { createDatabase, type Database, DatabaseUnavailable, type Transaction } from '../../db/driver/client.ts';
+import { createDatabase } from '../../db/client.ts';
 import {
   checkLedger,
   checkLedgerSince,
@@ -11,6 +11,8 @@ import {
   readLastLedgerCheck,
   type Violation,
 } from '../../db/ledger/check.ts';
+import { DatabaseUnavailable } from '../../db/postgres/failures.ts';
+import type { Database, Transaction } from '../../db/query/database.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { lockWaiters } from '../harness/servers/locks.ts';
@@ -96,7 +98,7 @@ const CHAINED = 'an entry follows from the one before it';
 const ANNOUNCED = 'a resource has recorded every event once';
 
 describe('after a check that found nothing', () => {
-  test('a defect of what is old is seen by the whole check alone, one of what is new by both', async () => {
+  test('a defect in old entries is seen by the full check only, one in new entries by both', async () => {
     const old = await sent();
     expect(await checkLedgerSince(api.database)).toEqual([]);
     const fresh = await sent();
@@ -185,7 +187,7 @@ describe('after a check that found nothing', () => {
     expect(await checkLedgerSince(api.database)).toEqual([]);
   });
 
-  test('goes on while others pay, and never finds what is not so', async () => {
+  test('continues while others pay, and never reports a false defect', async () => {
     let paying = true;
     const payers = Array.from({ length: 4 }, async () => {
       while (paying) await sent({ amount: 0.01 });
@@ -274,7 +276,7 @@ test('housekeeping checks what came since its last check, and not all books each
   expect(await housekeepingCheck()).toBe('ok');
   const fresh = await sent();
   await move(fresh, 1);
-  // Nothing is noted then, so it is found until a person has looked.
+  // Nothing is noted then, so each check finds it until an operator has mended it.
   for (const _ of ['once', 'again']) expect(await housekeepingCheck()).toBe('ledger-violated');
   await move(fresh, -1);
   await move(old, 1);

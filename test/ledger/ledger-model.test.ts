@@ -3,17 +3,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkLedger } from '../../db/ledger/check.ts';
 import { admitWaitingTransfers, listAdmissionsDue } from '../../db/outgoing-transfers/admissions.ts';
 import { advanceOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
-import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { asId, type OutgoingTransferId } from '../../domain/common/ids.ts';
 import type { Price } from '../../domain/ledger/fees.ts';
 import type { Role } from '../../domain/machine-users/roles.ts';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { type Random, randomFrom, seedOr } from '../harness/random.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import {
   type Answered,
   EXTERNAL_FEE,
-  happenedInSomeOrder,
+  isSerializable,
   LedgerModel,
   type Operation,
 } from '../harness/transfers/ledger-model.ts';
@@ -78,7 +78,7 @@ const ADJUSTMENT_WORKFLOWS = {
   correction: { code: 'correction', type: 'unknown', transactionType: 'unconnected-service-provider' },
 } as const;
 
-/** One run: its accounts, the model beside them, and how operations are sent. */
+/** One run: its accounts, their model, and how operations are sent. */
 class Run {
   readonly random: Random;
   readonly model = new LedgerModel();
@@ -136,7 +136,7 @@ class Run {
   }
 
   /**
-   * The result. Two equal answers to one key count as one; a refusal is not stored, so it may occur beside a success.
+   * The result. Two equal answers to one key count as one; a rejection is not stored, so it may occur along with a success.
    */
   async send(operation: Operation): Promise<Answered[]> {
     const answers = await this.#sendOnceOrTwice(operation);
@@ -154,7 +154,7 @@ class Run {
   }
 
   /** A tenth of the creations go out twice at once, with one key and through both processes. */
-  async #sendOnceOrTwice(operation: Operation): Promise<Called[]> {
+  async #sendOnceOrTwice(operation: Operation): Promise<ApiResponse[]> {
     this.#numbers += 1;
     const key = `${this.#seed}-${this.#numbers}`;
     const request = this.#request(operation);
@@ -315,7 +315,7 @@ test.each([...SEEDS])(
       const operations = Array.from({ length: random.whole(1, AT_ONCE_MAX) }, () => run.draw());
       const answered = (await Promise.all(operations.map((operation) => run.send(operation)))).flat();
       const observed = await run.observe(answered);
-      const explained = happenedInSomeOrder(model, answered, observed);
+      const explained = isSerializable(model, answered, observed);
       expect(
         explained,
         `seed ${seed}, round ${round}: ${JSON.stringify(answered)}\n${observed}\n${model.fingerprint()}`,

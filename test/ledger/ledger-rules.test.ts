@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDatabase, type Database, type Reader, sqlState, type Transaction } from '../../db/driver/client.ts';
+import { createDatabase } from '../../db/client.ts';
 import { checkLedger, findViolationsSince } from '../../db/ledger/check.ts';
 import { sweepFeesOnce } from '../../db/ledger/sweeps/fee-sweeps.ts';
+import { sqlState } from '../../db/postgres/failures.ts';
+import type { Database, Reader, Transaction } from '../../db/query/database.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
@@ -120,7 +122,7 @@ const NOT_NULL_VIOLATED = '23502';
 const APPEND_ONLY = '23001';
 const INTEGRITY_VIOLATED = '23000';
 
-/** SQL that must never change the books, with the code of Postgres's refusal. */
+/** SQL that must never change the books, with the code of Postgres's rejection. */
 const FORBIDDEN: readonly [guarantee: string, statement: string, code: string][] = [
   [
     'an account is never overdrawn',
@@ -336,7 +338,7 @@ async function rolledBack<Value>(work: (tx: Transaction) => Promise<Value>): Pro
   return kept.of;
 }
 
-describe('the database itself refuses', () => {
+describe('the database itself rejects', () => {
   test.each(FORBIDDEN)('%s', async (_guarantee, statement, code) => {
     const outcome = await rolledBack((tx) => tx.statement(filled(statement), [])).then(
       () => 'accepted',
@@ -397,6 +399,9 @@ const DEFECTS: Readonly<Record<string, readonly string[]>> = {
   'a payment has come back by the sum of its returns': [
     `UPDATE outgoing_transfers SET returned = true, returned_minor = 1 WHERE id = {settled}`,
   ],
+  'a payment in is being returned by the sum of its returns': [
+    `UPDATE incoming_transfers SET returning_minor = 1 WHERE id = {arriving}`,
+  ],
   'a resource has recorded every event once': [`DELETE FROM events WHERE resource_id = {settled}`],
 };
 
@@ -436,7 +441,7 @@ describe('the invariant check', () => {
     expect(Object.keys(DEFECTS).sort()).toEqual([...RULES].sort());
   });
 
-  test.each(Object.entries(DEFECTS))('sees when not: %s', async (rule, statements) => {
+  test.each(Object.entries(DEFECTS))('detects a breach of: %s', async (rule, statements) => {
     expect(await brokenRulesAfter(statements)).toContain(rule);
   });
 });
@@ -451,7 +456,7 @@ describe('the check of what is new', () => {
     expect(rulesOf('invariants-since.sql').sort()).toEqual(rules.sort());
   });
 
-  test.each(Object.entries(DEFECTS))('sees when not: %s', async (rule, statements) => {
+  test.each(Object.entries(DEFECTS))('detects a breach of: %s', async (rule, statements) => {
     expect(await brokenRulesAfter(statements, findViolationsSince)).toContain(SEEN_SINCE[rule] ?? rule);
   });
 });

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
@@ -27,7 +27,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-function send(api: TestApi, from: string, to: string, amount: number, key?: string): Promise<Called> {
+function send(api: TestApi, from: string, to: string, amount: number, key?: string): Promise<ApiResponse> {
   const outgoingTransfer = {
     clientId: client,
     currency: 'GBP',
@@ -44,7 +44,7 @@ function through(index: number): TestApi {
   return index % 2 === 0 ? apis[0] : apis[1];
 }
 
-function statuses(answers: readonly Called[]): Record<string, number> {
+function statuses(answers: readonly ApiResponse[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status, body } of answers) {
     const outcome = status < 300 ? String(status) : `${status} ${body.code}`;
@@ -90,7 +90,7 @@ test('opposite loops of transfers end without a deadlock, and where they began',
     [one, three],
   ] as const;
   const loop = async (api: TestApi, from: string, to: string) => {
-    const answers: Called[] = [];
+    const answers: ApiResponse[] = [];
     for (let turn = 0; turn < 25; turn += 1) answers.push(await send(api, from, to, 1));
     return answers;
   };
@@ -134,7 +134,7 @@ test('one key sent ten times at once over two processes makes one transfer and o
   const source = await world.account(client, { amount: 100 });
   const destination = await world.account(client);
   // On a busy machine, one that waited too long for the first is asked to retry.
-  const ask = async (api: TestApi): Promise<Called> => {
+  const ask = async (api: TestApi): Promise<ApiResponse> => {
     const answer = await send(api, source, destination, 10, 'ten-at-once');
     return answer.body.code === 'common.idempotency.in_progress' ? ask(api) : answer;
   };

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { OPERATIONS } from '../../cli/operations/operations.ts';
 import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts';
-import { OPERATIONS } from '../../scripts/operations/operations.ts';
 import { startApi, type TestApi } from '../harness/api.ts';
 import { TESTER } from '../harness/audit.ts';
 import { type BuiltInAccounts, builtInAccounts } from '../harness/built-in-accounts.ts';
@@ -81,7 +81,7 @@ test('show what banks owe each other once a client has moved money between accou
   });
 });
 
-test('show money that is held for nobody beside what is the service’s own, until it is assigned', async () => {
+test('show money held for no client apart from the service’s own money, until it is assigned', async () => {
   const own = async () => {
     const { rows } = await positions();
     return Array.isArray(rows) ? rows.find(({ serviceProvider }) => serviceProvider === 'sandbox-bank') : undefined;

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDatabase, type Database } from '../../db/driver/client.ts';
-import { newId } from '../../db/frame/ids.ts';
+import { createDatabase } from '../../db/client.ts';
+import { newId } from '../../db/common/ids.ts';
 import {
   addMachineUserKey,
   changeMachineUser,
@@ -13,7 +13,8 @@ import {
   registerMachineUser,
   revokeMachineUserKey,
 } from '../../db/machine-users/machine-users.ts';
-import type { MachineUserId } from '../../domain/frame/ids.ts';
+import type { Database } from '../../db/query/database.ts';
+import type { MachineUserId } from '../../domain/common/ids.ts';
 import { auditOf, TESTER } from '../harness/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
@@ -91,7 +92,7 @@ test("a revoked user's keys stop counting, and it gets no new one", async () => 
   await expect(reviving).rejects.toMatchObject({ code: 'common.state.illegal_transition' });
 });
 
-test('a kid belongs to one user: a second one with it is refused and nothing of it stays', async () => {
+test('a kid belongs to one user: a second one with it is rejected and nothing of it stays', async () => {
   const user = knownUser();
   await database.transaction((tx) => registerMachineUser(tx, user, TESTER));
   const key = { kid: user.kid, algorithm: 'EdDSA' as const, publicKey: newPublicKey() };
@@ -117,7 +118,7 @@ describe('a public key belongs to one machine user', () => {
     ['P-256', 'ES256', () => generateKeyPairSync('ec', { namedCurve: 'P-256' })],
     ['RSA', 'RS256', () => generateKeyPairSync('rsa', { modulusLength: 2048 })],
   ] as const)(
-    '%s: a second registration is refused, for another user, for the same one, and after revocation',
+    '%s: a second registration is rejected, for another user, for the same one, and after revocation',
     async (_, algorithm, generate) => {
       const publicKey = generate().publicKey.export({ format: 'jwk' });
       const key = () => ({ kid: newId(), algorithm, publicKey });
@@ -152,7 +153,7 @@ describe('a public key belongs to one machine user', () => {
     });
   });
 
-  test('of two who bring it at the same moment one gets it', async () => {
+  test('of two that register it at the same moment, one succeeds', async () => {
     const publicKey = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
     const settled = await Promise.allSettled(
       [1, 2, 3].map(() =>

@@ -3,8 +3,8 @@ import { request as httpRequest } from 'node:http';
 import * as oauth from 'oauth4webapi';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Method } from '../../api/frame/route.ts';
-import type { ThirdPartyRoute } from '../../api/frame/third-party-route.ts';
+import type { Method } from '../../api/http/route.ts';
+import type { ThirdPartyRoute } from '../../api/http/third-party-route.ts';
 import { ROUTES } from '../../api/routes.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { moneyWorld } from '../harness/money.ts';
@@ -107,7 +107,7 @@ const withProof = (accessToken: string, proof: string) => ({ authorization: `DPo
 const read = async (proof: string, to = api) => send({ headers: withProof(bound, proof), to });
 const rightProof = (more: Partial<Proven> = {}) => proofOf(key, { ...READ, accessToken: bound, ...more });
 
-const refusedWith = (error: string) => ({
+const rejectedWith = (error: string) => ({
   status: 401,
   code: 'common.security.unauthenticated',
   challenge: `DPoP error="${error}", ${ALGS}`,
@@ -202,7 +202,7 @@ const BAD_PROOFS: readonly (readonly [what: string, forge: Forge])[] = [
   ['that is empty', async () => ''],
   ['that is no JWT', async () => 'a.b'],
   ['of 9 kB', claims(() => ({ padding: 'x'.repeat(7_000) }))],
-  ['beside another', async (right) => `${await proofOf(right.key, right)}, ${await proofOf(right.key, right)}`],
+  ['together with another', async (right) => `${await proofOf(right.key, right)}, ${await proofOf(right.key, right)}`],
   ['of another type', header({ typ: 'JWT' })],
   ['without a type', header({ typ: undefined })],
   ['by no algorithm', unsigned({ alg: 'none' })],
@@ -234,14 +234,14 @@ const BAD_PROOFS: readonly (readonly [what: string, forge: Forge])[] = [
   ['for another path', claims(({ address }) => ({ htu: `${address}/1` }))],
   ['for another host', claims(({ address }) => ({ htu: address.replace('accounts', 'attacker') }))],
   ['for plain http', claims(({ address }) => ({ htu: address.replace('https', 'http') }))],
-  ['for a path alone', claims(({ address }) => ({ htu: new URL(address).pathname }))],
+  ['for a path only', claims(({ address }) => ({ htu: new URL(address).pathname }))],
   ['without iat', claims(() => ({ iat: undefined }))],
   ['of two minutes ago', claims(() => ({ iat: now() - 120 }))],
   ['from the future', claims(() => ({ iat: now() + 60 }))],
   ['that has expired by its own word', claims(() => ({ exp: now() - 60 }))],
 ];
 
-test.each(BAD_PROOFS)('the token endpoint refuses a proof %s, says why, and the code stays good', async (_, forge) => {
+test.each(BAD_PROOFS)('the token endpoint rejects a proof %s, says why, and the code stays good', async (_, forge) => {
   const code = await approved();
   const right = { key, method: 'POST', address: TOKEN };
   const proof = await forge(right);
@@ -249,7 +249,7 @@ test.each(BAD_PROOFS)('the token endpoint refuses a proof %s, says why, and the 
   expect([status, body.error, body.error_description]).toEqual([
     400,
     'invalid_dpop_proof',
-    expect.stringMatching(/^The proof in the DPoP header is refused: .+\.$/),
+    expect.stringMatching(/^The proof in the DPoP header is rejected: .+\.$/),
   ]);
   expect((await atToken(code, await proofOf(key, right))).body.token_type).toBe('DPoP');
 });
@@ -263,7 +263,7 @@ const BAD_WITH_TOKEN: typeof BAD_PROOFS = [
 
 test.each(BAD_WITH_TOKEN)('a bound access token opens nothing with a proof %s', async (_, forge) => {
   const { text, ...answer } = await read(await forge({ key, ...READ, accessToken: bound }));
-  expect(answer).toEqual(refusedWith('invalid_dpop_proof'));
+  expect(answer).toEqual(rejectedWith('invalid_dpop_proof'));
   expect(JSON.parse(text).messageParameters).toEqual(['header', 'DPoP', '']);
   expect((await read(await rightProof())).status).toBe(200);
 });
@@ -323,7 +323,7 @@ test('a proof is good once: of ten requests at once, at two processes, one is an
   const answers = await Promise.all(Array.from({ length: 10 }, (_, at) => read(proof, at % 2 === 0 ? api : second)));
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(9).fill(401)]);
   const { text, ...again } = await read(proof);
-  expect(again).toEqual(refusedWith('invalid_dpop_proof'));
+  expect(again).toEqual(rejectedWith('invalid_dpop_proof'));
   expect(text).toContain('used before');
 });
 
@@ -336,7 +336,7 @@ test('a proof that gave an access token gives no other, and the second code stay
   expect((await atToken(code, await proofOf(key, right))).status).toBe(200);
 });
 
-test('only who holds the access token and its key has a proof stored, until it is too old to be used', async () => {
+test('only proofs made with an access token and its key are stored, until they are too old to be used', async () => {
   const stored = async () => {
     const [row] = await api.database.reader.statement<{ count: string }>(
       'SELECT count(*) FROM third_party_assertions',
@@ -366,13 +366,13 @@ test('each access token has its own scheme, and an answer to neither names both'
   const asBound = await send({
     headers: withProof(accessToken, await proofOf(key, { ...READ, accessToken })),
   });
-  expect(asBound).toMatchObject(refusedWith('invalid_token'));
+  expect(asBound).toMatchObject(rejectedWith('invalid_token'));
   for (const authorization of [`Bearer ${bound}`, `bearer ${bound}`, `Bearer ${'x'.repeat(43)}`]) {
     const answer = await send({ headers: { authorization, dpop: await rightProof() } });
     expect([answer.status, answer.challenge]).toEqual([401, `Bearer error="invalid_token", DPoP ${ALGS}`]);
   }
   expect(await send({ headers: withProof('x'.repeat(43), await rightProof()) })).toMatchObject(
-    refusedWith('invalid_token'),
+    rejectedWith('invalid_token'),
   );
   expect((await send({ headers: {} })).challenge).toBe(`Bearer, DPoP ${ALGS}`);
   expect((await send({ headers: { authorization: `dpop ${bound}`, dpop: await rightProof() } })).status).toBe(200);
@@ -415,18 +415,18 @@ test.each(OPENED)('a stolen access token is worth nothing without its key: %s', 
   const proven = { method, address, accessToken };
   const bearer = await attempt({ authorization: `Bearer ${accessToken}` });
   expect([bearer.status, bearer.code]).toEqual([401, 'common.security.unauthenticated']);
-  expect(await attempt({ authorization: `DPoP ${accessToken}` })).toEqual(refusedWith('invalid_dpop_proof'));
-  expect(await attempt(withProof(accessToken, await proofOf(thief, proven)))).toEqual(refusedWith('invalid_token'));
+  expect(await attempt({ authorization: `DPoP ${accessToken}` })).toEqual(rejectedWith('invalid_dpop_proof'));
+  expect(await attempt(withProof(accessToken, await proofOf(thief, proven)))).toEqual(rejectedWith('invalid_token'));
   for (const seen of [
     { ...proven, address: TOKEN },
     { ...proven, address: `${address}/other` },
     { ...proven, method: 'DELETE' },
     { ...proven, accessToken: bound },
   ])
-    expect(await attempt(withProof(accessToken, await proofOf(key, seen)))).toEqual(refusedWith('invalid_dpop_proof'));
+    expect(await attempt(withProof(accessToken, await proofOf(key, seen)))).toEqual(rejectedWith('invalid_dpop_proof'));
   const owners = withProof(accessToken, await proofOf(key, proven));
   expect((await attempt(owners)).status).toBe(contract.method === 'POST' ? 201 : 200);
-  expect(await attempt(owners)).toEqual(refusedWith('invalid_dpop_proof'));
+  expect(await attempt(owners)).toEqual(rejectedWith('invalid_dpop_proof'));
 });
 
 test('a payment that is repeated under its key needs a proof of its own, and has its first answer', async () => {
@@ -448,7 +448,7 @@ test('a payment that is repeated under its key needs a proof of its own, and has
   expect([status, text]).toEqual([201, first.text]);
 });
 
-test('a stolen code gives nothing to who has another key alone; sent again by its owner, it revokes the bound token', async () => {
+test('a stolen code gives nothing to a caller who has only another key; sent again by its owner, it revokes the bound token', async () => {
   const code = await approved();
   const right = { method: 'POST', address: TOKEN };
   const stolen = await parties.token(

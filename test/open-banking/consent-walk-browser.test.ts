@@ -1,23 +1,27 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDatabase } from '../../db/driver/client.ts';
+import { readEndpoints } from '../../cli/common/endpoints.ts';
+import { createDatabase } from '../../db/client.ts';
 import { checkLedger } from '../../db/ledger/check.ts';
-import { readEndpoints } from '../../scripts/frame/endpoints.ts';
 import type { Json } from '../harness/api.ts';
 import {
   HAS_CHROMIUM,
-  leastContrast,
-  phone,
+  lowestContrast,
+  phonePage,
   screenshot,
   startBrowser,
   unnamedControls,
   widthBeyondScreen,
-} from '../harness/frame/pages.ts';
+} from '../harness/http/pages.ts';
 import { ClockedService } from '../harness/servers/clocked-service.ts';
-import { clearServicePlace, newServicePlace, type ServicePlace } from '../harness/servers/started-service.ts';
+import {
+  newServiceInstallation,
+  removeServiceInstallation,
+  type ServiceInstallation,
+} from '../harness/servers/started-service.ts';
 import { until } from '../harness/stage.ts';
 
-let place: ServicePlace;
+let installation: ServiceInstallation;
 let service: ClockedService;
 let browser: Browser;
 let email = '';
@@ -25,8 +29,8 @@ let password = '';
 
 describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone', () => {
   beforeAll(async () => {
-    place = await newServicePlace();
-    service = await ClockedService.start(place);
+    installation = await newServiceInstallation();
+    service = await ClockedService.start(installation);
     browser = await startBrowser();
     [, email = '', password = ''] = /Sign in as (\S+) with the password (\S+)/.exec(service.output()) ?? [];
     await until(accounts, (found) => found.every(({ availableBalance }) => availableBalance > 0));
@@ -34,7 +38,7 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
 
   afterAll(async () => {
     await browser?.close();
-    await clearServicePlace(place);
+    await removeServiceInstallation(installation);
   });
 
   const accounts = async (): Promise<Json[]> => {
@@ -45,7 +49,7 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
   const latestConsent = async (): Promise<Json> => (await consents()).at(-1);
   const transfers = (): Promise<Json[]> => service.get('/outgoing-transfers', 'outgoingTransfers');
 
-  const open = (page: Page, path = '/third-party') => page.goto(`${place.sandboxUrl}${path}`);
+  const open = (page: Page, path = '/third-party') => page.goto(`${installation.sandboxUrl}${path}`);
   const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
 
   /** Waits for the page with this heading. */
@@ -63,12 +67,12 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
     await screenshot(page, name);
     expect(await widthBeyondScreen(page), name).toBe(0);
     expect(await unnamedControls(page), name).toBe(0);
-    expect(await leastContrast(page), name).toBeGreaterThanOrEqual(4.5);
+    expect(await lowestContrast(page), name).toBeGreaterThanOrEqual(4.5);
     expect(await page.getByRole('main').count(), name).toBe(1);
   }
 
-  test('shares one account: asks, signs in, chooses, comes back, and the application reads that account alone', async () => {
-    const page = await phone(browser);
+  test('shares one account: asks, signs in, chooses, comes back, and the application reads only that account', async () => {
+    const page = await phonePage(browser);
     await open(page, '/');
     await look(page, 'sandbox');
     await page.getByRole('link', { name: 'Harbour Budget' }).tap();
@@ -117,12 +121,12 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
       data: { consent: { action: 'revoke' } },
     });
     await page.reload();
-    await titled(page, 'The access is over');
+    await titled(page, 'Access has ended');
     await look(page, 'over');
   });
 
   test('a sign-in answers one request: the next one at the same browser asks who is there', async () => {
-    const page = await phone(browser);
+    const page = await phonePage(browser);
     await open(page);
     await press(page, 'Read my accounts');
     await signIn(page, 'Sign in');
@@ -135,8 +139,8 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
     expect(await page.getByText('Everyday').count()).toBe(0);
   });
 
-  test('pays, once: the transfer is there, and pages loaded anew pay nothing more', async () => {
-    const page = await phone(browser);
+  test('pays once: the transfer is there, and reloaded pages pay nothing more', async () => {
+    const page = await phonePage(browser);
     await open(page);
     await page.getByLabel('Amount in pounds').fill('0');
     await press(page, 'Pay');
@@ -161,8 +165,8 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
     expect((await accounts()).map(({ availableBalance }) => availableBalance).sort()).toEqual([1_250, 7_959.5]);
   });
 
-  test('refuses, in French and with the keyboard alone: nothing is shared', async () => {
-    const page = await phone(browser, { locale: 'fr-FR' });
+  test('rejects, in French and with the keyboard only: nothing is shared', async () => {
+    const page = await phonePage(browser, { locale: 'fr-FR' });
     await open(page);
     await titled(page, 'Que souhaitez-vous faire ?');
     await look(page, 'home-french');
@@ -182,12 +186,12 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
     await page.keyboard.press('Enter');
     await page.getByText('Rien n’a été communiqué').waitFor();
     await titled(page, 'Vous avez refusé');
-    await look(page, 'refused-french');
+    await look(page, 'rejected-french');
     expect((await latestConsent()).status).toBe('rejected');
   });
 
   test('goes the whole way in German without JavaScript, by pasting the address', async () => {
-    const page = await phone(browser, { locale: 'de-DE', javaScriptEnabled: false });
+    const page = await phonePage(browser, { locale: 'de-DE', javaScriptEnabled: false });
     await open(page);
     await titled(page, 'Was möchten Sie tun?');
     await press(page, 'Meine Konten lesen');
@@ -210,7 +214,7 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
     expect(await page.getByRole('listitem').count()).toBe(2);
 
     // An answer belongs to the browser that has asked, and counts once.
-    const other = await phone(browser, { javaScriptEnabled: false });
+    const other = await phonePage(browser, { javaScriptEnabled: false });
     for (const [at, heading] of [
       [page, 'Diese Antwort gehört zu keiner offenen Anfrage'],
       [other, 'This answer belongs to no open request'],
@@ -224,7 +228,7 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
   });
 
   test('switches the language of every page, which is remembered', async () => {
-    const page = await phone(browser);
+    const page = await phonePage(browser);
     await open(page);
     await page.getByRole('link', { name: 'Deutsch' }).tap();
     await titled(page, 'Was möchten Sie tun?');
@@ -240,7 +244,7 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
   });
 
   test('cannot be made to answer by another site, or for accounts of others', async () => {
-    const page = await phone(browser);
+    const page = await phonePage(browser);
     await open(page);
     await press(page, 'Read my accounts');
     await signIn(page, 'Sign in');
@@ -252,9 +256,9 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
       const response = await page.request.post(`${page.url()}/answer`, { form });
       return [response.status(), /role="alert" id="problem">([^<]*)</.exec(await response.text())?.[1]];
     };
-    const stale = [422, 'This page had been open for too long. Please answer once more.'];
+    const stale = [422, 'This page was open for too long. Please answer again.'];
     expect(await answer({ answer: 'approve', account: own.id })).toEqual(stale);
-    expect(await answer({ csrf: 'x'.repeat(csrf.length), answer: 'refuse' })).toEqual(stale);
+    expect(await answer({ csrf: 'x'.repeat(csrf.length), answer: 'reject' })).toEqual(stale);
     expect(await answer({ csrf, answer: 'approve', account: stranger.id })).toEqual([
       422,
       'Please choose at least one account.',
@@ -263,7 +267,7 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
     expect(await latestConsent()).toMatchObject({ status: 'awaiting-authorisation', accounts: null });
     expect(await page.content()).not.toContain(stranger.id);
 
-    // Whoever may no longer sign in sees and answers nothing more.
+    // A user who may no longer sign in sees and answers nothing more.
     const [{ id }] = await service.get(`/users?data.user.category=external&data.user.email=${email}`, 'users');
     const become = (status: string) =>
       service.call('PATCH', `/users/${id}`, {
@@ -271,15 +275,15 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
         data: { user: { status } },
       });
     expect((await become('inactive')).status).toBe(200);
-    expect(await answer({ csrf, answer: 'refuse' })).toEqual([200, undefined]);
+    expect(await answer({ csrf, answer: 'reject' })).toEqual([200, undefined]);
     expect((await latestConsent()).status).toBe('awaiting-authorisation');
     await page.reload();
     await titled(page, 'Sign in to answer');
     expect((await become('active')).status).toBe(200);
   });
 
-  test('is told in plain words what came too late', async () => {
-    const page = await phone(browser, { javaScriptEnabled: false });
+  test('says in plain words what came too late', async () => {
+    const page = await phonePage(browser, { javaScriptEnabled: false });
     await open(page);
     await press(page, 'Read my accounts');
     await signIn(page, 'Sign in');
@@ -301,15 +305,17 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
       (status) => status === 'expired',
     );
     expect((await page.goto(request))?.status()).toBe(410);
-    await titled(page, 'This request is too old');
+    await titled(page, 'This request has expired');
     await page.getByRole('link', { name: 'Back to Harbour Budget' }).click();
     await page.waitForURL('**/third-party');
-    expect((await page.goto(`${place.sandboxUrl}/front-office/consents/${crypto.randomUUID()}`))?.status()).toBe(404);
+    expect((await page.goto(`${installation.sandboxUrl}/front-office/consents/${crypto.randomUUID()}`))?.status()).toBe(
+      404,
+    );
     await titled(page, 'There is no such request');
   });
 
   test('leaves books that balance', async () => {
-    const { databaseUrl } = readEndpoints(place.dataDirectory);
+    const { databaseUrl } = readEndpoints(installation.dataDirectory);
     const database = createDatabase({ url: databaseUrl, maxConnections: 2, applicationName: 'checks' });
     expect(await checkLedger(database.reader).finally(() => database.close())).toEqual([]);
   });

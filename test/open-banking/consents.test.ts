@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ThirdPartyProviderId } from '../../domain/frame/ids.ts';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import type { ThirdPartyProviderId } from '../../domain/common/ids.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { auditOf } from '../harness/audit.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import {
@@ -49,7 +49,7 @@ afterAll(async () => {
 });
 
 const approval = (change: Json = {}) => ({ action: 'approve', userId, accounts: [account], ...change });
-const refusalOf = ({ status, body }: Called) => [status, body.code, body.messageParameters];
+const rejectionOf = ({ status, body }: ApiResponse) => [status, body.code, body.messageParameters];
 
 const NO_PAYMENT = {
   paymentScope: null,
@@ -158,7 +158,7 @@ describe('specification 4.11: GET', () => {
     ['workflow.code=other', 400, 'common.validation.field_invalid', 'code'],
     ['data.consent.userId=me', 400, 'common.validation.field_invalid', 'userId'],
     ['data.consent.status=revoked', 400, 'common.validation.field_unexpected', 'status'],
-  ])('refuses the query %s', async (query, status, code, field) => {
+  ])('rejects the query %s', async (query, status, code, field) => {
     const answer = await api.call('GET', `/open-banking/GB/consents?${query}`);
     expect([answer.status, answer.body.code, answer.body.messageParameters[1]]).toEqual([status, code, field]);
   });
@@ -170,7 +170,7 @@ describe('another country', () => {
     ['US', 422, 'consent.country.not_supported'],
     ['XX', 400, 'common.validation.field_invalid'],
     ['gb', 400, 'common.validation.field_invalid'],
-  ])('%s is refused by every operation', async (country, status, code) => {
+  ])('%s is rejected by every operation', async (country, status, code) => {
     const { id } = await consents.request(thirdParty);
     const path = `/open-banking/${country}/consents`;
     const body = { workflow: { code: 'direct' }, data: { consent: approval() } };
@@ -250,7 +250,7 @@ describe('specification 4.11: PATCH', () => {
     ],
     ['a status', () => ({ consent: { ...approval(), status: 'authorised' } }), 'field_unexpected', 'status'],
   ];
-  test.each(invalid)('refuses %s, and does nothing', async (_, data, code, field) => {
+  test.each(invalid)('rejects %s, and does nothing', async (_, data, code, field) => {
     const { id } = await consents.request(thirdParty);
     const answer = await send(id, data(id));
     expect(answer.status, answer.text).toBe(400);
@@ -259,14 +259,14 @@ describe('specification 4.11: PATCH', () => {
     expect(await consents.find(id)).toMatchObject({ status: 'awaiting-authorisation', userId: null });
   });
 
-  test('is for operators alone', async () => {
+  test('is for operators only', async () => {
     const { id } = await consents.request(thirdParty);
     for (const as of ['viewer', 'approver', 'compliance', 'admin'] as const)
       expect((await consents.decide(id, { action: 'reject' }, { as })).status, as).toBe(403);
   });
 });
 
-describe('an approval is refused', () => {
+describe('an approval is rejected', () => {
   interface Case {
     readonly of?: typeof ACCOUNTS;
     readonly sent: Json;
@@ -304,7 +304,7 @@ describe('an approval is refused', () => {
       sent: { userId: unknown },
       expected: [404, 'common.coding.internal.record_not_found', 'user', () => unknown],
     }),
-    'for an unknown account, beside known ones': () => ({
+    'for an unknown account among known ones': () => ({
       sent: { accounts: [account, unknown] },
       expected: [404, 'common.coding.internal.record_not_found', 'account', () => unknown],
     }),
@@ -365,7 +365,7 @@ describe('an approval is refused', () => {
     const answer = await consents.decide(id, approval(sent));
     await restore?.();
     const [code, , entity, value] = expected;
-    expect(refusalOf(answer)).toEqual([code, expected[1], [entity, expect.any(String), value()]]);
+    expect(rejectionOf(answer)).toEqual([code, expected[1], [entity, expect.any(String), value()]]);
     expect(await consents.find(id)).toMatchObject({ status: 'awaiting-authorisation', userId: null, accounts: null });
     expect(await api.database.reader.statement('SELECT FROM open_banking_codes WHERE consent_id = $1', [id])).toEqual(
       [],
@@ -375,7 +375,7 @@ describe('an approval is refused', () => {
   test('of an unknown consent, as is every action', async () => {
     for (const sent of [approval(), { action: 'reject' }, { action: 'revoke' }]) {
       const answer = await consents.decide(unknown, sent);
-      expect(refusalOf(answer)).toEqual([404, 'common.coding.internal.record_not_found', ['consent', 'id', unknown]]);
+      expect(rejectionOf(answer)).toEqual([404, 'common.coding.internal.record_not_found', ['consent', 'id', unknown]]);
     }
   });
 
@@ -387,10 +387,10 @@ describe('an approval is refused', () => {
     const ofIdle = await consents.request(idle);
     const ofMoved = await consents.request(moved);
     const unreachable = [422, 'third_party_provider.redirect_uri.not_registered', ['thirdPartyProvider', 'id', moved]];
-    expect(refusalOf(await consents.decide(ofMoved.id, approval()))).toEqual(unreachable);
-    expect(refusalOf(await consents.decide(ofMoved.id, { action: 'reject' }))).toEqual(unreachable);
+    expect(rejectionOf(await consents.decide(ofMoved.id, approval()))).toEqual(unreachable);
+    expect(rejectionOf(await consents.decide(ofMoved.id, { action: 'reject' }))).toEqual(unreachable);
     const inactive = [422, 'third_party_provider.status.not_active', ['thirdPartyProvider', 'id', idle]];
-    expect(refusalOf(await consents.decide(ofIdle.id, approval()))).toEqual(inactive);
+    expect(rejectionOf(await consents.decide(ofIdle.id, approval()))).toEqual(inactive);
     expect((await consents.decide(ofIdle.id, { action: 'reject' })).status).toBe(200);
   });
 });
@@ -461,7 +461,7 @@ describe('a consent is revoked, in the same transaction,', () => {
     const consent = await consents.request(thirdParty);
     const { code } = await consents.approve(consent.id, user, accounts);
     await inactivate(user);
-    expect((await consents.exchange(consent, code)).outcome).toBe('refused');
+    expect((await consents.exchange(consent, code)).outcome).toBe('rejected');
   });
 
   test('not when another relation of its user is revoked, nor another account closed; one of two is gone from it', async () => {
@@ -484,7 +484,7 @@ describe('a consent is revoked, in the same transaction,', () => {
     ['its user becomes inactive', ({ user }) => inactivate(user)],
     ['its relation is revoked', (of) => revokeRelation(of)],
     ['its only account is closed', ({ accounts: [first = ''] }) => close(first)],
-  ])('or refused: whichever comes first when it is approved as %s', async (_, happen) => {
+  ])('or rejected: whichever comes first when it is approved as %s', async (_, happen) => {
     for (let round = 0; round < 3; round += 1) {
       const client = await world.client();
       const of = { client, user: await consents.user([client]), accounts: [await world.account(client)], own: [] };

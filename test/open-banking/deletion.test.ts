@@ -13,7 +13,7 @@ import {
 } from '../harness/parties/third-parties.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
-// Housekeeping deletes what has expired: never what still refuses or revokes something, and in pieces.
+// Housekeeping deletes expired rows in batches, and never a row that still causes a rejection or a revocation.
 
 const MINUTE_MS = 60_000;
 const PIECE_ROWS_MAX = 1_000;
@@ -50,7 +50,7 @@ afterAll(async () => {
   await testDatabase?.drop();
 });
 
-/** Moves both clocks; wakes nobody. */
+/** Moves both clocks; no workflow wakes. */
 function moveTo(instantMs: number): void {
   vi.useRealTimers();
   aheadMs = instantMs - Date.now();
@@ -93,14 +93,14 @@ describe('a token that a third party has signed and used', () => {
   test.each([
     ['of whole seconds', 0],
     ['with a fraction, which is good until its second is over', 0.7],
-  ])('with an exp %s is refused at every moment around its deletion, and then deleted', async (_, fraction) => {
+  ])('with an exp %s is rejected at every moment around its deletion, and then deleted', async (_, fraction) => {
     const iat = Math.floor(Date.now() / 1000);
     const exp = iat + 20 + fraction;
     const token = await signed(party, { iat, exp });
     const mine = 'expires_at = $1';
     const expiresAt = [new Date((exp + 30) * 1000)];
     expect(await ask(token)).toBe(201);
-    // Around the end of its life by the second and finer, and around that of its record.
+    // Around the end of its lifetime, by seconds and less, and around the deletion of its record.
     const moments = [1, 19, 29, 29.5, 30, 30.1, 30.5, 30.95, 31.05, 32, 60, 200, 329, 330].map((at) => exp + at);
     for (const seconds of moments) {
       moveTo(Math.floor(seconds * 1000));
@@ -116,7 +116,7 @@ describe('a token that a third party has signed and used', () => {
     expect(await ask(token)).toBe(401);
   });
 
-  test('as a client assertion is refused just so', async () => {
+  test('as a client assertion is rejected just so', async () => {
     const iat = Math.floor(Date.now() / 1000);
     const assertion = await signed(party, { aud: PUBLIC_URL, iat, exp: iat + 300 });
     const exchange = async () => (await parties.token(party, 'x'.repeat(43), { client_assertion: assertion })).status;
@@ -148,7 +148,7 @@ describe('a code and its access token', () => {
     return [status, body.error];
   };
 
-  test('a token works until its hour is over and is refused from then on, its record deleted or not', async () => {
+  test('a token works until its hour is over and is rejected from then on, its record deleted or not', async () => {
     const { consentId, accessToken, startedMs } = await grant();
     moveTo(startedMs + 59 * MINUTE_MS);
     await housekeeping();
@@ -159,7 +159,7 @@ describe('a code and its access token', () => {
     expect([await accountsWith(accessToken), await rowsOf(consentId)]).toEqual([401, [1, 0]]);
   });
 
-  test('a used code that is sent again revokes its token as long as that lives, and is refused ever after', async () => {
+  test('a used code that is sent again revokes its token as long as that lives, and is rejected ever after', async () => {
     const { consentId, code, accessToken, startedMs } = await grant();
     moveTo(startedMs + 59 * MINUTE_MS);
     await housekeeping();
@@ -185,7 +185,7 @@ describe('a code and its access token', () => {
     expect((await parties.consent(consentId)).status).toBe('authorised');
   });
 
-  test('a code that nobody exchanged is refused after its minute, before its deletion and after', async () => {
+  test('a code that was never exchanged is rejected after its minute, before and after its deletion', async () => {
     const { consentId, code } = await parties.approved(party, ACCOUNTS, userId, [account]);
     const startedMs = Date.now();
     for (const [minutes, rows] of [
@@ -203,7 +203,7 @@ describe('a code and its access token', () => {
 test('counted sign-in failures keep an address shut until they no longer count, and are then deleted', async () => {
   const startedMs = Date.now();
   const attempt = async (): Promise<number> => {
-    const data = { user: { email: 'nobody.here@example.com' }, password: 'a wrong one' };
+    const data = { user: { email: 'unknown@example.com' }, password: 'a wrong one' };
     return (await api.call('POST', '/user-authentications', { workflow: { code: 'password' }, data })).status;
   };
   moveTo(startedMs);
@@ -219,7 +219,7 @@ test('counted sign-in failures keep an address shut until they no longer count, 
   expect(await attempt()).toBe(422);
 });
 
-describe('what has piled up', () => {
+describe('a backlog', () => {
   const ROWS = 2_300;
   /** As many rows of each table, of which the even ones expired long ago and the odd ones have not. */
   const PILES = [

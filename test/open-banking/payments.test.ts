@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lockAccounts } from '../../db/ledger/ledger.ts';
-import { type AccountId, asId } from '../../domain/frame/ids.ts';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { type AccountId, asId } from '../../domain/common/ids.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import {
   ACCOUNTS,
@@ -46,7 +46,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-const seen = ({ status, body }: Pick<Called, 'status' | 'body'>) => [status, body.code];
+const seen = ({ status, body }: Pick<ApiResponse, 'status' | 'body'>) => [status, body.code];
 
 const account = (change: { currency?: string; amount?: number } = { amount: 1_000 }) => world.account(clientId, change);
 
@@ -139,7 +139,7 @@ test('payments at once to a creditor whom the client does not have yet make one 
 });
 
 test('a payment to a new creditor that waits for its account does not hold the client meanwhile', async () => {
-  const content = { ...PAYMENT, creditorAccount: { ...CREDITOR, name: 'Patience Ltd' } };
+  const content = { ...PAYMENT, creditorAccount: { ...CREDITOR, name: 'Prudence Ltd' } };
   const from = await account();
   const { accessToken } = await grantedFor(from, content);
   const [locked, release] = [gate(), gate()];
@@ -179,7 +179,7 @@ const OTHER_PAYMENTS: readonly (readonly [string, object, string])[] = [
   ['another name', { creditorAccount: { ...CREDITOR, name: 'Brook Lane Bakery' } }, 'creditorAccount.name'],
 ];
 
-test('a payment other than the consent’s is refused, moves nothing, and the consent stays good', async () => {
+test('a payment other than the consent’s is rejected, moves nothing, and the consent stays good', async () => {
   const from = await account();
   const { accessToken, consentId } = await grantedFor(from);
   for (const [what, change, field] of OTHER_PAYMENTS) {
@@ -191,7 +191,7 @@ test('a payment other than the consent’s is refused, moves nothing, and the co
   expect((await parties.pay(accessToken, { instructedAmount: 10.5 })).status).toBe(201);
 });
 
-test('a second payment is refused, with another key too, and the first answer is repeated under its own', async () => {
+test('a second payment is rejected, with another key too, and the first answer is repeated under its own', async () => {
   const from = await account();
   const { accessToken } = await grantedFor(from);
   const first = await parties.pay(accessToken, {}, 'rent');
@@ -286,7 +286,7 @@ test('a scheduled payment is a transfer for its date', async () => {
   expect([originalTransferDate, status]).toEqual([at.slice(0, 10), 'pending']);
 });
 
-test('a scheduled payment whose day has passed is refused, and the consent stays good', async () => {
+test('a scheduled payment whose day has passed is rejected, and the consent stays good', async () => {
   const at = new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 19);
   const consent = { ...PAYMENT, paymentType: 'scheduled', requestedExecutionDateTime: at };
   const { code } = await parties.approved(party, consent, userId, [await account()]);
@@ -357,7 +357,7 @@ test('without the money the transfer waits, as any other', async () => {
   expect((await world.balance(from)).available).toBe(5);
 });
 
-const REFUSED: readonly (readonly [
+const REJECTED: readonly (readonly [
   string,
   (given: { consentId: string; from: string; user: string }) => Promise<unknown>,
   number,
@@ -391,11 +391,11 @@ const REFUSED: readonly (readonly [
   ],
 ];
 
-test.each(REFUSED)('a consent that is %s pays nothing', async (_, end, status, code) => {
+test.each(REJECTED)('a consent that is %s pays nothing', async (_, end, status, code) => {
   const from = await account({});
   const user = await parties.user([clientId]);
   const { accessToken, consentId } = await parties.granted(party, PAYMENT, user, [from]);
-  expect(((await end({ consentId, from, user })) as Called).status).toBe(200);
+  expect(((await end({ consentId, from, user })) as ApiResponse).status).toBe(200);
   expect(seen(await parties.pay(accessToken))).toEqual([status, code]);
   expect(await transfersFrom(from)).toEqual([]);
 });

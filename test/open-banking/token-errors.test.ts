@@ -9,7 +9,7 @@ let away: TestApi;
 beforeAll(async () => {
   database = await createTestDatabase('token-errors');
   api = await startApi(database);
-  away = await startApi({ ...database, url: 'postgres://nobody:x@127.0.0.1:9/none' }, { users: api.users });
+  away = await startApi({ ...database, url: 'postgres://unknown:x@127.0.0.1:9/none' }, { users: api.users });
 });
 
 afterAll(async () => {
@@ -37,7 +37,7 @@ test.each([
   ['POST', () => api, authenticated, FORM, 401, 'invalid_client'],
   ['POST', () => away, authenticated, FORM, 503, 'temporarily_unavailable'],
 ] as const)(
-  '%s at the token endpoint is refused as OAuth has it: %#',
+  '%s at the token endpoint is rejected as OAuth has it: %#',
   async (method, target, body, type, status, error) => {
     const init = { method, headers: { 'content-type': type }, ...(body === undefined ? {} : { body }) };
     const answer = await fetch(`${target().url}/open-banking/GB/token`, init);

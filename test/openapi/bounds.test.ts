@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROUTES } from '../../api/routes.ts';
 import { documentOf } from '../../api/system.ts';
 import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';
-import { FULL_NAME_LENGTH_MAX, NAME_LENGTH_MAX } from '../../domain/frame/parties/names.ts';
+import { FULL_NAME_LENGTH_MAX, NAME_LENGTH_MAX } from '../../domain/common/parties/names.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
-import { inlinedPaths } from '../harness/frame/openapi.ts';
+import { inlinedPaths } from '../harness/http/openapi.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { sequence } from '../harness/webhooks/webhooks.ts';
 
@@ -60,7 +60,7 @@ test('every answer can show the longest text that a request may send in its fiel
   expect([...new Set(shorter)].sort()).toEqual(SHORTENED);
 });
 
-test('every name that is made of given and family name has room for both', () => {
+test('every name that is made of given and family name is long enough for both', () => {
   const names = Object.entries<Json>(schemas)
     .filter(([name]) => !/(Input|Change)$/.test(name))
     .flatMap(([name, { properties = {} }]) =>

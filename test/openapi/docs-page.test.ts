@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { startApi, type TestApi } from '../harness/api.ts';
+import { startApi, TEST_AUDIENCE, type TestApi } from '../harness/api.ts';
 import { moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
-/** `npm test` installs it where it can (scripts/testing/chromium.ts), and says so where it cannot. */
+/** `npm test` installs it where it can (test/tools/chromium.ts), and says so where it cannot. */
 const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 
-/** Of one step, as a last resort on a busy machine. */
+/** Timeout of one step, as a last resort on a busy machine. */
 const TIMEOUT_MS = 90_000;
 
 const DESKTOP = { viewport: { width: 1400, height: 900 } };
@@ -27,7 +27,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-test('the documentation page may load from this service alone, and run no script that is not a file of its own', async () => {
+test('the documentation page may load from this service only, and run only scripts that are files of its own', async () => {
   const { status, headers } = await api.call('GET', '/docs', undefined, { as: null });
   expect(status).toBe(200);
   expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -49,6 +49,28 @@ test('the documentation page may load from this service alone, and run no script
   });
 });
 
+describe('the address of the service', () => {
+  const get = (accept: string) => fetch(api.url, { headers: { accept } });
+
+  test('is a page for browsers, with the policy of pages, that leads to guides, documentation and health', async () => {
+    const response = await get('text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8');
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'; /);
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('vary')).toBe('Accept');
+    const page = await response.text();
+    const links = [...page.matchAll(/href="(\/[^"]*)"/g)].map(([, path]) => path);
+    expect(links).toEqual(expect.arrayContaining(['/docs', '/docs/guides', '/openapi.json', '/health/ready']));
+  });
+
+  test('gives programs the same addresses, which exist, and the audience of their tokens', async () => {
+    const { body } = await api.call('GET', '/', undefined, { as: null });
+    expect(body.audience).toBe(TEST_AUDIENCE);
+    for (const path of [body.guides, body.documentation, body.openapi, body.errors, body.health])
+      expect((await fetch(api.url + path)).status, path).toBe(200);
+  });
+});
+
 describe.skipIf(!existsSync(CHROMIUM))('the documentation page in a browser', () => {
   let browser: Browser;
 
@@ -63,7 +85,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the documentation page in a browser', ()
 
   afterAll(() => browser?.close());
 
-  /** Opens the page, and notes requests to other hosts and whatever the page's policy refused. */
+  /** Opens the page, and notes requests to other hosts and whatever the page's policy rejected. */
   async function open(options: BrowserContextOptions, path = '/docs'): Promise<{ page: Page; complaints: string[] }> {
     const context = await browser.newContext(options);
     context.setDefaultTimeout(TIMEOUT_MS);
@@ -87,12 +109,14 @@ describe.skipIf(!existsSync(CHROMIUM))('the documentation page in a browser', ()
     if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` });
   }
 
-  test('shows groups, operations, and the markup of their descriptions, from this service alone', async () => {
+  test('shows groups, operations, and the markup of their descriptions, from this service only', async () => {
     const { page, complaints } = await open(DESKTOP, '/docs#tag/outgoing-transfers/POST/outgoing-transfers');
-    const operation = page.locator('section', { has: page.getByRole('heading', { name: 'Send money' }) }).last();
-    await operation.getByText('nothing is created').waitFor();
+    const operation = page
+      .locator('section', { has: page.getByRole('heading', { name: 'Send money', exact: true }) })
+      .last();
+    await operation.getByText('nothing is written').waitFor();
     expect(await operation.locator('code', { hasText: /^workflow\.dryRun$/ }).count()).toBe(1);
-    await page.getByRole('link', { name: 'Outgoing transfers' }).first().waitFor();
+    await page.getByRole('navigation').getByText('Outgoing transfers', { exact: true }).first().waitFor();
     await screenshot(page, 'docs-operation');
     expect(complaints).toEqual([]);
   });

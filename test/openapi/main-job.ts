@@ -1,4 +1,4 @@
-// The demo's main job, by a client generated from the OpenAPI document (generated-client.test.ts compiles and runs it beside
+// The demo's main job, by a client generated from the OpenAPI document (generated-client.test.ts compiles and runs it against
 // the generated client): clients, accounts at the sandbox bank, money in, a payment to another bank.
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as api from '#client';
@@ -16,7 +16,7 @@ async function createClient(identity: api.ClientIdentityInput): Promise<api.Clie
     workflow: { code: 'direct' },
     data: { client: { identity, profile: { identityType: 'individual', residentialAddress: residence } } },
   });
-  if (answer.status !== 201) throw refused(answer);
+  if (answer.status !== 201) throw rejected(answer);
   return answer.data.data.client;
 }
 
@@ -25,14 +25,14 @@ async function openAccount(clientId: string): Promise<api.Account> {
     workflow: { code: 'client.issuing' },
     data: { account: { clientId, currency: 'GBP' } },
   });
-  if (opened.status !== 201) throw refused(opened);
+  if (opened.status !== 201) throw rejected(opened);
   return until(opened.data.data.account.id, ({ status }) => status === 'active');
 }
 
 async function until(accountId: string, holds: (account: api.Account) => boolean): Promise<api.Account> {
   for (let poll = 0; poll < POLLS_MAX; poll += 1) {
     const shown = await api.getAccount(accountId);
-    if (shown.status !== 200) throw refused(shown);
+    if (shown.status !== 200) throw rejected(shown);
     const { account } = shown.data.data;
     if (holds(account)) return account;
     await sleep(POLL_MS);
@@ -43,13 +43,13 @@ async function until(accountId: string, holds: (account: api.Account) => boolean
 async function pay(outgoingTransfer: api.OutgoingTransferInput, idempotencyKey: string): Promise<string> {
   const body: api.CreateOutgoingTransferRequest = { workflow: { code: 'client.direct' }, data: { outgoingTransfer } };
   const paid = await api.createOutgoingTransfer(body, { idempotencyKey });
-  if (paid.status !== 201) throw refused(paid);
+  if (paid.status !== 201) throw rejected(paid);
   const again = await api.createOutgoingTransfer(body, { idempotencyKey });
   const { id } = paid.data.data.outgoingTransfer;
-  if (again.status !== 201 || id === undefined || again.data.data.outgoingTransfer.id !== id) throw refused(again);
+  if (again.status !== 201 || id === undefined || again.data.data.outgoingTransfer.id !== id) throw rejected(again);
   for (let poll = 0; poll < POLLS_MAX; poll += 1) {
     const shown = await api.getOutgoingTransfer(id);
-    if (shown.status !== 200) throw refused(shown);
+    if (shown.status !== 200) throw rejected(shown);
     const { status, statusReason } = shown.data.data.outgoingTransfer;
     if (status === 'completed') return status;
     if (status === 'failed' || status === 'cancelled') throw new Error(`It is ${status}: ${statusReason?.code}`);
@@ -58,13 +58,13 @@ async function pay(outgoingTransfer: api.OutgoingTransferInput, idempotencyKey: 
   throw new Error('The transfer did not get there');
 }
 
-function refused(answer: { status: number; data?: unknown }): Error {
+function rejected(answer: { status: number; data?: unknown }): Error {
   return new Error(`${answer.status}: ${JSON.stringify(answer.data)}`);
 }
 
 const ada = await createClient({ type: 'individual', givenName: 'Ada', familyName: 'Lovelace', country: 'GB' });
 const grace = await createClient({ type: 'individual', givenName: 'Grace', familyName: 'Hopper', country: 'GB' });
-if (ada.identity.type !== 'individual' || ada.identity.givenName !== 'Ada') throw new Error('Ada is somebody else');
+if (ada.identity.type !== 'individual' || ada.identity.givenName !== 'Ada') throw new Error('this is not Ada');
 // @ts-expect-error: the type of an identity says which fields it has.
 ada.identity satisfies api.CorporateClientIdentity;
 // @ts-expect-error: a country is one of the list.
@@ -110,7 +110,7 @@ const bakery = await api.createBeneficiary({
     },
   },
 });
-if (bakery.status !== 201) throw refused(bakery);
+if (bakery.status !== 201) throw rejected(bakery);
 const beneficiaryBankAccountId = bakery.data.data.beneficiary.bankAccounts?.[0]?.id ?? '';
 const external = await pay(
   {
@@ -123,9 +123,10 @@ const external = await pay(
   'external',
 );
 
-const refusal = await api.getClient('0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01');
-if (refusal.status !== 404 || refusal.data.code !== 'common.coding.internal.record_not_found') throw refused(refusal);
+const rejection = await api.getClient('0199c4a0-5b1e-7c3a-9d42-0c2f6f3a1b01');
+if (rejection.status !== 404 || rejection.data.code !== 'common.coding.internal.record_not_found')
+  throw rejected(rejection);
 const entries = await api.listAccountStatements(source.id);
-if (entries.status !== 200) throw refused(entries);
+if (entries.status !== 200) throw rejected(entries);
 const balances = entries.data.data.accountStatements.map(({ balance }) => balance);
 console.log(JSON.stringify({ internal, external, balances }));

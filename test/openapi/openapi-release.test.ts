@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { VERSION } from '../../api/app.ts';
 import { ROUTES } from '../../api/routes.ts';
 import { documentOf } from '../../api/system.ts';
-import { oasdiff } from '../../scripts/testing/oasdiff.ts';
 import type { Json } from '../harness/api.ts';
+import { oasdiff } from '../tools/oasdiff.ts';
 
 // The OpenAPI document passes a linter, and breaks no client of the last release: `npm run openapi:release` keeps a
 // release's document.
@@ -73,7 +73,7 @@ function breaks(before: Json, after: Json): string[] {
       file('before.json', withWebhooksAsAnswers(before)),
       file('after.json', withWebhooksAsAnswers(after)),
       ...['--severity-levels', join(DOCUMENTS, 'severities.txt')],
-      // A warning is a break here: what the service does not know, it refuses.
+      // A warning is a break here: what the service does not know, it rejects.
       ...['--fail-on', 'WARN', '--format', 'json'],
     ],
     { encoding: 'utf8' },
@@ -180,7 +180,7 @@ test.each<[name: string, id: string, change: (schemas: Json, paths: Json, webhoo
     (_, { '/accounts': { post } }) => delete post.responses[201],
   ],
   [
-    'a removed status of refusal',
+    'a removed status of rejection',
     'response-non-success-status-removed',
     (_, { '/accounts': { post } }) => delete post.responses[409],
   ],

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkLedger } from '../../db/ledger/check.ts';
 import { lockAccounts } from '../../db/ledger/ledger.ts';
 import { admitWaitingTransfers } from '../../db/outgoing-transfers/admissions.ts';
-import type { AccountId, ClientId, OutgoingTransferId } from '../../domain/frame/ids.ts';
+import type { AccountId, ClientId, OutgoingTransferId } from '../../domain/common/ids.ts';
 import { lockWaiters } from '../harness/servers/locks.ts';
 import { credit, type Stage, setStage, until } from '../harness/stage.ts';
 
@@ -179,7 +179,7 @@ test('an account that takes long holds up no other: those are admitted while it 
   }
 });
 
-test('accounts are worked on side by side', async () => {
+test('accounts are processed in parallel', async () => {
   const accounts: Waiting[] = [];
   for (let count = 0; count < 6; count += 1) accounts.push(await waiting([1n]));
   for (const { id } of accounts) await credit(stage.database, id, 1n);
@@ -234,17 +234,17 @@ test('accounts where many wait take turns with the others, also when they are mo
   expect(Math.max(...(await lastOf(few)))).toBeLessThan(Math.min(...(await lastOf(many))));
 });
 
-test('accounts whose admission fails, more than the lanes, hold up no other; each is logged once, and goes on when it can', async () => {
+test('accounts whose admission fails, more than the lanes, hold up no other; each is logged once, and continues when it can', async () => {
   const broken: Waiting[] = [];
   for (let count = 0; count < 5; count += 1) broken.push(await waiting([1n]));
   const sound: Waiting[] = [];
   for (let count = 0; count < 5; count += 1) sound.push(await waiting([1n, 1n]));
   const ids = broken.map(({ id }) => `'${id}'`).join(', ');
   await stage.testDatabase.asOwner(
-    `CREATE FUNCTION refuse_admission() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = 'P0001'; END $$;
-     CREATE TRIGGER refused BEFORE UPDATE OF status ON outgoing_transfers FOR EACH ROW
-      WHEN (OLD.account_id IN (${ids}) AND NEW.status = 'processing') EXECUTE FUNCTION refuse_admission()`,
+    `CREATE FUNCTION reject_admission() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION 'rejected' USING ERRCODE = 'P0001'; END $$;
+     CREATE TRIGGER rejected BEFORE UPDATE OF status ON outgoing_transfers FOR EACH ROW
+      WHEN (OLD.account_id IN (${ids}) AND NEW.status = 'processing') EXECUTE FUNCTION reject_admission()`,
   );
   for (const { id } of [...broken, ...sound]) await credit(stage.database, id, 10n);
   const loop = stage.createAdmissions();
@@ -257,7 +257,7 @@ test('accounts whose admission fails, more than the lanes, hold up no other; eac
       (pending) => pending === 0,
     );
     expect(await left(broken)).toBe(5);
-    await stage.testDatabase.asOwner('DROP TRIGGER refused ON outgoing_transfers');
+    await stage.testDatabase.asOwner('DROP TRIGGER rejected ON outgoing_transfers');
     await until(
       () => left(broken),
       (pending) => pending === 0,

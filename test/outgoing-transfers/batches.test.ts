@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Reader } from '../../db/driver/client.ts';
-import { drawFreeNumbers } from '../../db/ledger/transaction-numbers.ts';
-import { PRIORITIES } from '../../domain/frame/waits.ts';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import type { Reader } from '../../db/query/database.ts';
+import { drawFreeNumbers } from '../../db/transfers/transaction-numbers.ts';
+import { PRIORITIES } from '../../domain/common/waits.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { randomFrom, seedOr } from '../harness/random.ts';
 import { gate, lockWaiters } from '../harness/servers/locks.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { until } from '../harness/stage.ts';
 
-// POST /outgoing-transfers/batch: items as if sent alone and in order (`each`), or all in one transaction or none (`all`).
+// POST /outgoing-transfers/batch: items as if sent singly and in order (`each`), or all in one transaction or none (`all`).
 
 let database: TestDatabase;
 let api: TestApi;
@@ -61,18 +61,18 @@ interface Sent {
   readonly as?: 'operator' | 'admin';
 }
 
-function send(sent: readonly Json[], { mode, workflow = {}, ...options }: Sent = {}): Promise<Called> {
+function send(sent: readonly Json[], { mode, workflow = {}, ...options }: Sent = {}): Promise<ApiResponse> {
   const body = { workflow: { code: 'client.direct', mode, ...workflow }, data: { items: sent } };
   return api.call('POST', '/outgoing-transfers/batch', body, options);
 }
 
-function alone(outgoingTransfer: Json): Promise<Called> {
+function sendSingle(outgoingTransfer: Json): Promise<ApiResponse> {
   return api.call('POST', '/outgoing-transfers', { workflow: { code: 'client.direct' }, data: { outgoingTransfer } });
 }
 
-function outcomes(answer: Called): string[] {
+function outcomes(answer: ApiResponse): string[] {
   expect(answer.status, answer.text).toBe(201);
-  return answer.body.data.results.map(({ result, error }: Json) => (result === 'refused' ? error.code : result));
+  return answer.body.data.results.map(({ result, error }: Json) => (result === 'rejected' ? error.code : result));
 }
 
 function accounts(count: number, amount: number): Promise<string[]> {
@@ -99,7 +99,7 @@ async function traces(): Promise<Json> {
 }
 
 describe('each', () => {
-  test('results come in the order of the items, each as if its transfer had been sent alone', async () => {
+  test('results come in the order of the items, each as if its transfer had been sent on its own', async () => {
     const [from = '', to = ''] = await accounts(2, 100);
     const sent = items([internal(from, to, { amount: 40 }), external(from, { amount: 30 }), internal(to, from)]);
     const answer = await send(sent);
@@ -116,11 +116,11 @@ describe('each', () => {
     expect((await world.balance(from)).available).toBe(31);
   });
 
-  test('their workflows have time, like those of transfers for a later day; one sent alone for today goes before them', async () => {
+  test('their workflows have time, like those of transfers for a later day; a single one for today goes before them', async () => {
     const [from = ''] = await accounts(1, 100);
     const later = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
     const [inBatch] = (await send(items([external(from)]))).body.data.results;
-    const ofOne = async (change: Json) => (await alone(external(from, change))).body.data.outgoingTransfer.id;
+    const ofOne = async (change: Json) => (await sendSingle(external(from, change))).body.data.outgoingTransfer.id;
     const ids = [inBatch.outgoingTransfer.id, await ofOne({ transferDate: later }), await ofOne({})];
     const rows = await api.database.reader.statement<{ priority: number }>(
       `SELECT priority FROM unnest($1::text[]) WITH ORDINALITY AS asked (id, place)
@@ -158,10 +158,10 @@ describe('each', () => {
     ['too little money', (from, to) => internal(from, to, { amount: 1_000 })],
     ['an account with itself', (from) => internal(from, from)],
     ['no object', () => 'a transfer' as Json],
-  ])('a transfer with %s is refused by itself, as if sent alone', async (_, transferOf) => {
+  ])('a transfer with %s is rejected on its own, as if sent singly', async (_, transferOf) => {
     const [from = '', to = ''] = await accounts(2, 10);
     const transfer = transferOf(from, to);
-    const single = await alone(transfer);
+    const single = await sendSingle(transfer);
     const answer = await send(items([internal(from, to), transfer, internal(to, from)]));
     expect(outcomes(answer)).toEqual(['created', single.body.code, 'created']);
     const { error } = answer.body.data.results[1];
@@ -172,7 +172,7 @@ describe('each', () => {
     expect(withoutTime(error)).toEqual(withoutTime(single.body));
   });
 
-  test('a key is free again after a refusal', async () => {
+  test('a key is free again after a rejection', async () => {
     const [from = '', to = ''] = await accounts(2, 1);
     const [item] = items([internal(from, to, { amount: 5 })]);
     expect(outcomes(await send([item as Json]))).toEqual(['account.balance.insufficient']);
@@ -257,13 +257,14 @@ describe('references', () => {
       const before = await traces();
       const again = await send(sent, { mode });
       expect(outcomes(again)).toEqual(['replayed', 'replayed']);
-      const transfers = ({ body }: Called) => body.data.results.map(({ outgoingTransfer }: Json) => outgoingTransfer);
+      const transfers = ({ body }: ApiResponse) =>
+        body.data.results.map(({ outgoingTransfer }: Json) => outgoingTransfer);
       expect(transfers(again)).toEqual(transfers(first));
       expect(await traces()).toEqual(before);
     },
   );
 
-  test('an item is the same in another order of its fields and with 1.50 for 1.5, alone and under an Idempotency-Key', async () => {
+  test('an item is the same in another order of its fields and with 1.50 for 1.5, without and with an Idempotency-Key', async () => {
     const [from = '', to = ''] = await accounts(2, 100);
     const [item] = items([internal(from, to, { amount: 1.5 })]);
     const otherwise = (value: Json): Json =>
@@ -284,7 +285,7 @@ describe('references', () => {
     expect((await api.call('POST', '/outgoing-transfers/batch', body, { key })).text).toBe(first.text);
   });
 
-  test('a reference with other pricing of the whole batch is refused', async () => {
+  test('a reference with other pricing of the whole batch is rejected', async () => {
     const [from = '', to = ''] = await accounts(2, 100);
     const sent = items([internal(from, to)]);
     const priced = (pricing: Json) =>
@@ -299,7 +300,7 @@ describe('references', () => {
     expect(outcomes(await send(sent))).toEqual(['common.idempotency.key_reused']);
   });
 
-  test('a reference with another content is refused: by itself, or with the whole batch', async () => {
+  test('a reference with another content is rejected: by itself, or with the whole batch', async () => {
     const [from = '', to = ''] = await accounts(2, 100);
     const [item] = items([internal(from, to)]);
     await send([item as Json]);
@@ -337,9 +338,9 @@ describe('references', () => {
     expect([other.status, other.body.code]).toEqual([409, 'common.idempotency.key_reused']);
   });
 
-  test('two batches at once under one Idempotency-Key: each that is refused has created nothing', async () => {
+  test('two batches at once under one Idempotency-Key: each that is rejected has created nothing', async () => {
     const [from = '', to = ''] = await accounts(2, 100);
-    const answers: Called[] = [];
+    const answers: ApiResponse[] = [];
     for (let round = 0; round < 8; round += 1) {
       const key = randomUUID();
       const both = [1, 2].map(() => send(items([internal(from, to)]), { key }));
@@ -350,7 +351,7 @@ describe('references', () => {
     expect((await world.balance(from)).available).toBe(100 - created.length);
   });
 
-  test('the same batch twice at once under one Idempotency-Key: what is refused to one is created for neither', async () => {
+  test('the same batch twice at once under one Idempotency-Key: what is rejected for one is created for neither', async () => {
     const [held = '', poor = '', rich = '', to = ''] = await accounts(4, 100);
     const transfers = Array.from({ length: 40 }, (_, index) => {
       if (index === 0) return internal(poor, to, { amount: 150 });
@@ -367,7 +368,7 @@ describe('references', () => {
     });
     await locked.opened;
     const both = [send(sent, { key })];
-    // Its first 32 items are done, and the rest waits; then money comes for the item that was refused.
+    // Its first 32 items are done, and the rest waits; then money comes for the item that was rejected.
     await until(
       () => lockWaiters(api.database.reader),
       (number) => number === 1,
@@ -382,7 +383,7 @@ describe('references', () => {
     await holding;
     const [first, second] = await Promise.all(both);
     const expected = ['account.balance.insufficient', ...Array(39).fill('created')];
-    expect(outcomes(first as Called)).toEqual(expected);
+    expect(outcomes(first as ApiResponse)).toEqual(expected);
     expect(second?.text).toBe(first?.text);
     expect((await world.balance(poor)).available).toBe(200);
     expect((await send(sent, { key })).text).toBe(first?.text);
@@ -403,7 +404,7 @@ describe('references', () => {
     },
   );
 
-  test('under an Idempotency-Key, what was refused before a batch was cut off stays refused when it is sent again', async () => {
+  test('under an Idempotency-Key, what was rejected before a batch was cut off stays rejected when it is sent again', async () => {
     const [held = '', poor = '', rich = '', to = ''] = await accounts(4, 100);
     const sent = items(
       Array.from({ length: 40 }, (_, index) =>
@@ -432,8 +433,8 @@ describe('references', () => {
       return send(sent, { key });
     });
     expect(cutOff.status).toBe(503);
-    const refused = await send(other, { key });
-    expect([refused.status, refused.body.code]).toEqual([409, 'common.idempotency.key_reused']);
+    const rejected = await send(other, { key });
+    expect([rejected.status, rejected.body.code]).toEqual([409, 'common.idempotency.key_reused']);
     expect((await world.balance(to)).available).toBe(100);
     expect(outcomes(await send(sent, { key }))).toEqual([
       ...Array(32).fill('common.validation.field_invalid'),
@@ -441,7 +442,7 @@ describe('references', () => {
     ]);
   });
 
-  test('a batch that cannot get on says whether something was done; sent again, it creates what is missing', async () => {
+  test('a batch that cannot continue says whether something was done; sent again, it creates what is missing', async () => {
     const [held = '', from = '', to = '', other = '', heldToo = ''] = await accounts(5, 100);
     const transfers = Array.from({ length: 40 }, (_, index) => internal(index === 39 ? held : from, to));
     const each = items(transfers);
@@ -460,7 +461,7 @@ describe('references', () => {
     expect((await world.balance(to)).available).toBe(140);
   });
 
-  test('what another batch is creating is refused with its reference: by itself, or among all that may be it', async () => {
+  test('what another batch is creating is rejected with its reference: by itself, or among all that may be it', async () => {
     const [from = '', to = ''] = await accounts(2, 100);
     const [unanswered, waited, free] = items([1, 2, 3].map(() => internal(from, to))) as [Json, Json, Json];
     const claim = (tx: Reader, { reference }: Json) =>
@@ -469,19 +470,19 @@ describe('references', () => {
          VALUES ($1, 'POST', '/outgoing-transfers/batch/items', $2, ''::bytea, service_now())`,
         [api.users.operator.id, reference],
       );
-    const refused = (references: readonly Json[]) => ({
+    const rejected = (references: readonly Json[]) => ({
       code: 'common.idempotency.in_progress',
       messageParameters: ['item', 'reference', references.map(({ reference }) => reference).join(', ')],
     });
     await api.database.transaction((tx) => claim(tx, unanswered));
     const [result] = (await send([unanswered])).body.data.results;
-    expect(result.error).toMatchObject(refused([unanswered]));
+    expect(result.error).toMatchObject(rejected([unanswered]));
     const answers = await api.database.transaction(async (tx) => {
       await claim(tx, waited);
       return Promise.all([send([waited]), send([waited, free])]);
     });
     expect(answers.map(({ status }) => status)).toEqual([409, 409]);
-    expect(answers.map(({ body }) => body)).toMatchObject([refused([waited]), refused([waited, free])]);
+    expect(answers.map(({ body }) => body)).toMatchObject([rejected([waited]), rejected([waited, free])]);
     expect(outcomes(await send([free]))).toEqual(['created']);
   });
 
@@ -547,7 +548,7 @@ async function booksOf({ accounts: ids }: SmallWorld): Promise<Json[]> {
 
 const seed = seedOr(1 + Math.floor(Math.random() * 1e9));
 
-test(`random transfers among few accounts come to the same in a batch as one after the other, from seed ${seed}`, async () => {
+test(`random transfers among few accounts have the same results in a batch as one after the other, from seed ${seed}`, async () => {
   const random = randomFrom(seed);
   const [singly, batched] = [await smallWorld(30, 4), await smallWorld(30, 4)];
   const places = [0, 1, 2, 3];
@@ -558,7 +559,7 @@ test(`random transfers among few accounts come to the same in a batch as one aft
   });
   const expected: string[] = [];
   for (const one of drawn) {
-    const { status, body } = await alone(transferIn(singly, one));
+    const { status, body } = await sendSingle(transferIn(singly, one));
     expected.push(status === 201 ? 'created' : body.code);
   }
   expect(outcomes(await send(items(drawn.map((one) => transferIn(batched, one)))))).toEqual(expected);
@@ -587,7 +588,7 @@ test('callers with overlapping batches of both modes and single callers spend on
     ),
   );
   const singles = Array.from({ length: 60 }, (_, index) =>
-    alone(internal(receivers[index % 3] ?? '', source, { amount: 0.5 })),
+    sendSingle(internal(receivers[index % 3] ?? '', source, { amount: 0.5 })),
   );
   const answers = await Promise.all(batches);
   for (const { status } of await Promise.all(singles)) expect([201, 422]).toContain(status);
@@ -605,7 +606,7 @@ test('callers with overlapping batches of both modes and single callers spend on
   for (const balance of balances) expect(balance).toBeGreaterThanOrEqual(0);
 });
 
-describe('refused whole, before anything is done', () => {
+describe('rejected whole, before anything is done', () => {
   const transfer = { anything: 1 };
   const many = (count: number) => Array.from({ length: count }, (_, index) => ({ reference: `r${index}` }));
   test.each<[string, Json, string, string]>([

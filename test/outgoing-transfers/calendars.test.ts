@@ -5,12 +5,12 @@ import { type Configuration, loadConfiguration, localConfigurationFiles } from '
 import { requestLookUp } from '../../db/outgoing-transfers/operator-commands.ts';
 import { advanceOutgoingTransfer, recordSubmission } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import { listWaitingForSchedule } from '../../db/outgoing-transfers/schedules.ts';
-import { findOtherRules } from '../../db/providers/transfer-rules.ts';
-import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { findDifferingRules } from '../../db/providers/transfer-rules.ts';
+import { asId, type OutgoingTransferId } from '../../domain/common/ids.ts';
 import { decidePendingTransfer, type PendingTransfer } from '../../domain/outgoing-transfers/outgoing-transfers.ts';
 import { calendarChanges } from '../../loops/calendars.ts';
 import type { PollingLoop } from '../../loops/polling.ts';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { auditOf, TESTER } from '../harness/audit.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
@@ -18,7 +18,7 @@ import { createTestDatabase, type TestDatabase } from '../harness/servers/postgr
 import { until } from '../harness/stage.ts';
 import { type OwnCalendar, ownCalendar } from '../harness/transfers/calendar-world.ts';
 
-// Calendars and cut-offs that change under waiting transfers. Each loop stands for the loops of one process.
+// Calendars and cut-offs that change while transfers wait. Each loop represents the loops of one process.
 
 let database: TestDatabase;
 let api: TestApi;
@@ -77,7 +77,7 @@ afterAll(async () => {
   own?.remove();
 });
 
-function post(scheme: string, transferDate: string | undefined, amount = 1, from?: string): Promise<Called> {
+function post(scheme: string, transferDate: string | undefined, amount = 1, from?: string): Promise<ApiResponse> {
   const currency = scheme === 'sepa' ? 'EUR' : 'GBP';
   const outgoingTransfer = {
     clientId: payer,
@@ -426,7 +426,7 @@ describe('a cut-off that the configuration changes', () => {
       expect(await read(id)).toMatchObject({ cutOffDateTime: '2027-06-21T14:00:00' });
       // Operators' commands must share the settings of the process that started last.
       const differing = ({ transferRuleDigests }: Configuration) =>
-        findOtherRules(api.database.reader, transferRuleDigests, new Map());
+        findDifferingRules(api.database.reader, transferRuleDigests, new Map());
       expect(await differing(api.services.configuration)).toMatchObject([{ name: 'schemes' }]);
       expect(await differing(anotherConfiguration(earlier))).toEqual([]);
     } finally {
@@ -435,7 +435,7 @@ describe('a cut-off that the configuration changes', () => {
   });
 });
 
-describe('a refused payment that waits for another attempt', () => {
+describe('a rejected payment that waits for another attempt', () => {
   const [TODAY, THURSDAY, FRIDAY] = ['2027-06-16', '2027-06-17', '2027-06-18'] as const;
   const idOf = (id: string) => asId<OutgoingTransferId>(id);
   const advance = (id: string) =>
@@ -446,12 +446,12 @@ describe('a refused payment that waits for another attempt', () => {
     aheadMs = Date.parse(instant) - NOON;
   };
 
-  /** Refused today for a passing reason, so that it waits for Thursday's window. */
-  async function refused(scheme = 'chaps'): Promise<string> {
+  /** Rejected today for a passing reason, so that it waits for Thursday's window. */
+  async function rejected(scheme = 'chaps'): Promise<string> {
     const id = await make(scheme, TODAY, 1, atBank);
     expect(await advance(id)).toEqual({ do: 'submit', attempt: 1 });
     const named = { serviceProviderId: null, serviceProviderReference: null };
-    const report = { word: 'failed', refusedAttempt: 1, code: 'BE08', ...named } as const;
+    const report = { outcome: 'failed', rejectedAttempt: 1, code: 'BE08', ...named } as const;
     const { configuration } = api.services;
     const step = await api.database.transaction((tx) => recordSubmission(tx, idOf(id), 1, report, configuration));
     expect(step).toMatchObject({ do: 'wait', for: 'retry' });
@@ -465,7 +465,7 @@ describe('a refused payment that waits for another attempt', () => {
   }
 
   test('moves to the next open day with an entry in the audit log, and is not sent before it opens', async () => {
-    const [id, other] = [await refused(), await refused('faster-payments')];
+    const [id, other] = [await rejected(), await rejected('faster-payments')];
     const before = await read(other);
     expect(await read(id)).toMatchObject({ status: 'processing', transferDate: THURSDAY });
     const wokenBefore = await wakes([id, other]);
@@ -498,7 +498,7 @@ describe('a refused payment that waits for another attempt', () => {
   });
 
   test('does not move once its next attempt has begun, which the bank may pay', async () => {
-    const id = await refused();
+    const id = await rejected();
     itIs(`${THURSDAY}T10:00:00Z`);
     expect(await advance(id)).toEqual({ do: 'submit', attempt: 2 });
     await onceLooked(close(THURSDAY));
@@ -508,7 +508,7 @@ describe('a refused payment that waits for another attempt', () => {
   });
 
   test('whose window is open, but whose account is not active, moves with its window', async () => {
-    const id = await refused();
+    const id = await rejected();
     const status = (value: string) =>
       api.database.statement('UPDATE accounts SET status = $2 WHERE id = $1', [atBank, value]);
     await status('suspended');
@@ -525,7 +525,7 @@ describe('a refused payment that waits for another attempt', () => {
   });
 
   test('that an operator has looked up at that moment moves, and is looked up', async () => {
-    const id = await refused();
+    const id = await rejected();
     await api.database.transaction((tx) => requestLookUp(tx, idOf(id), api.services.configuration, TESTER));
     close(THURSDAY);
     await onceMoved(id, FRIDAY);
@@ -534,7 +534,7 @@ describe('a refused payment that waits for another attempt', () => {
   });
 
   test('has the cut-off that the configuration now says, on the same date', async () => {
-    const id = await refused();
+    const id = await rejected();
     const earlier = ownCalendar({ schemes: { chaps: { cutOff: '15:00' } } });
     try {
       startLoop(anotherConfiguration(earlier));

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { until } from '../harness/stage.ts';
 
 // External transfers are decided without locks and created in batches, if the facts still hold. Whatever happens in
-// between, each ends as if it had been decided under locks alone.
+// between, each ends as if it had been decided on its own under locks.
 
 let database: TestDatabase;
 let api: TestApi;
@@ -47,11 +47,11 @@ function body(source: string, change: Json = {}): Json {
   return { workflow: { code: 'client.direct' }, data: { outgoingTransfer } };
 }
 
-function send(sent: Json, key: string = randomUUID()): Promise<Called> {
+function send(sent: Json, key: string = randomUUID()): Promise<ApiResponse> {
   return api.call('POST', '/outgoing-transfers', sent, { key });
 }
 
-function statuses(answers: readonly Called[]): number[] {
+function statuses(answers: readonly ApiResponse[]): number[] {
   return answers.map(({ status }) => status);
 }
 
@@ -67,7 +67,7 @@ async function kept(description: string): Promise<Kept[]> {
     SELECT id, status, waiting_for, xmin::text AS committed_by FROM outgoing_transfers WHERE description = ${description} ORDER BY id`;
 }
 
-/** Rows of a transfer: a created one has them, a refused one must not. */
+/** Rows of a transfer: a created one has them, a rejected one must not. */
 async function belongings(id: string): Promise<{ events: number; wakeups: number }> {
   const [row] = await hand<{ events: number; wakeups: number }[]>`
     SELECT (SELECT count(*)::integer FROM events WHERE resource_id = ${id}) AS events,
@@ -100,7 +100,7 @@ test('reserve what there is and not more; the others wait, and their account is 
   expect(account?.has_waiters).toBe(true);
 });
 
-test('of one key at one moment are one transfer with one answer; with another body they are refused', async () => {
+test('of one key at one moment are one transfer with one answer; with another body they are rejected', async () => {
   const source = await world.account(payer, { amount: 1_000 });
   const key = randomUUID();
   const answers = await Promise.all(
@@ -114,7 +114,7 @@ test('of one key at one moment are one transfer with one answer; with another bo
   expect((await world.balance(source)).available).toBe(990);
 });
 
-test('are decided again if their account was locked meanwhile, by the facts after the lock', async () => {
+test('are decided again, from the facts after the lock, if their account was locked meanwhile', async () => {
   const [held, free] = [await world.account(payer, { amount: 100 }), await world.account(payer, { amount: 100 })];
   const blocker = await hand.reserve();
   onTestFinished(() => blocker.release());
@@ -138,21 +138,21 @@ test('are decided again if their account was locked meanwhile, by the facts afte
   expect((await world.balance(held)).available).toBe(100);
 });
 
-test('that the database refuses fail alone: the others are made, and the key of the one is free', async () => {
+test('that the database rejects fail on their own: the others are made, and the key of the failed one is free', async () => {
   const source = await world.account(payer, { amount: 1_000 });
   await hand.unsafe(`
-    CREATE FUNCTION refuse_poison() RETURNS trigger LANGUAGE plpgsql AS
+    CREATE FUNCTION reject_poison() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN IF NEW.description = 'poison' THEN RAISE EXCEPTION 'poison'; END IF; RETURN NEW; END $$;
-    CREATE TRIGGER refuse_poison BEFORE INSERT ON outgoing_transfers FOR EACH ROW EXECUTE FUNCTION refuse_poison()`);
+    CREATE TRIGGER reject_poison BEFORE INSERT ON outgoing_transfers FOR EACH ROW EXECUTE FUNCTION reject_poison()`);
   const key = randomUUID();
   const [poisoned, ...others] = await Promise.all([
     send(body(source, { description: 'poison' }), key),
-    ...Array.from({ length: 8 }, () => send(body(source, { description: 'beside poison' }))),
+    ...Array.from({ length: 8 }, () => send(body(source, { description: 'sent with a poisoned one' }))),
   ]);
   expect(poisoned?.status).toBe(500);
   expect(statuses(others)).toEqual(others.map(() => 201));
   expect(await kept('poison')).toEqual([]);
   expect((await world.balance(source)).available).toBe(920);
-  await hand.unsafe('DROP TRIGGER refuse_poison ON outgoing_transfers');
+  await hand.unsafe('DROP TRIGGER reject_poison ON outgoing_transfers');
   expect((await send(body(source, { description: 'poison' }), key)).status).toBe(201);
 });

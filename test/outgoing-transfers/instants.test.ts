@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { lockWaiters } from '../harness/servers/locks.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { until } from '../harness/stage.ts';
 
-// Several wishes about one transfer at one instant, and a clock that steps back. Two processes, as behind a load balancer.
+// Several changes to one transfer at one instant, and a clock that steps back. Two processes, as behind a load balancer.
 
 let database: TestDatabase;
 let apis: readonly [TestApi, TestApi];
@@ -61,13 +61,13 @@ async function make(scope: 'internal' | 'external', from: string): Promise<strin
 const AUTHORIZE = { requirementConfiguration: { authorizationStatus: 'fulfilled' } };
 const CANCEL = { status: 'cancelled' };
 
-function wish(index: number, id: string, change: Json): Promise<Called> {
+function wish(index: number, id: string, change: Json): Promise<ApiResponse> {
   const body = { workflow: { code: 'client.direct' }, data: { outgoingTransfer: change } };
   const as = change === AUTHORIZE ? 'approver' : 'operator';
   return apis[index % 2 === 0 ? 0 : 1].call('PATCH', `/outgoing-transfers/${id}`, body, { as });
 }
 
-/** Makes the wishes when all of them stand before the same lock, and answers their statuses. */
+/** Sends the changes once all of them wait for the same lock, and returns their statuses. */
 async function atOneInstant(account: string, id: string, changes: readonly Json[]): Promise<number[]> {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
@@ -126,18 +126,22 @@ describe('an authorization and a cancel at one instant', () => {
   );
 
   test.each([
-    ['internal', 'completed'],
-    ['external', 'processing'],
+    ['internal', 'completed', null],
+    ['external', 'processing', 'caller'],
   ] as const)(
     'the answer to the authorization of an %s transfer shows it as authorized, pending, though it is %s by then',
-    async (scope, status) => {
+    async (scope, status, waitingFor) => {
       const account = await world.account(payer, { amount: 100 });
       const id = await make(scope, account);
       const { requirementConfiguration, ...before } = await shown(id);
       expect(before.status).toBe('pending');
       const answer = await wish(0, id, AUTHORIZE);
       const fulfilled = { ...requirementConfiguration, authorizationStatus: 'fulfilled' };
-      expect(answer.body.data.outgoingTransfer).toEqual({ ...before, requirementConfiguration: fulfilled });
+      expect(answer.body.data.outgoingTransfer).toEqual({
+        ...before,
+        waitingFor,
+        requirementConfiguration: fulfilled,
+      });
       expect((await shown(id)).status).toBe(status);
     },
   );
@@ -152,7 +156,7 @@ describe('an authorization and a cancel at one instant', () => {
 });
 
 describe('a clock that steps an hour back', () => {
-  test('leaves entries in the order of their versions, and what is made later stands later in every list', async () => {
+  test('leaves entries in the order of their versions, and what is created later comes later in every list', async () => {
     const account = await world.account(payer, { amount: 500 });
     const made: string[] = [];
     const numbers = new Set<string>();

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { outgoingTransferTransitions } from '../../activities/outgoing-transfers/activities.ts';
-import { returnIncomingTransfer } from '../../db/incoming-transfers/incoming-transfers.ts';
+import { moneyReturn } from '../../db/incoming-transfers/requested-changes.ts';
 import { lockAccounts } from '../../db/ledger/ledger.ts';
 import { admitWaitingTransfers } from '../../db/outgoing-transfers/admissions.ts';
 import {
@@ -11,7 +11,8 @@ import {
   applyPaymentReport,
   findDueSubmission,
 } from '../../db/outgoing-transfers/outgoing-transfers.ts';
-import { type AccountId, asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { changeUnderLocks } from '../../db/transfers/requested-changes.ts';
+import { type AccountId, asId, type OutgoingTransferId } from '../../domain/common/ids.ts';
 import type { PaymentOutcome } from '../../domain/outgoing-transfers/reports.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { TESTER } from '../harness/audit.ts';
@@ -89,9 +90,9 @@ async function statusOf(id: string): Promise<string> {
   return (await api.call('GET', `/outgoing-transfers/${id}`)).body.data.outgoingTransfer.status;
 }
 
-function reportPayment(provider: string, id: string, word: PaymentOutcome, amountMinor: bigint) {
+function reportPayment(provider: string, id: string, outcome: PaymentOutcome, amountMinor: bigint) {
   const claim = { amountMinor: amountMinor.toString(), currency: 'GBP', returned: null };
-  const report = { word, serviceProviderId: 'pay-1', serviceProviderReference: null, code: null, claim };
+  const report = { outcome, serviceProviderId: 'pay-1', serviceProviderReference: null, code: null, claim };
   return api.database.transaction((tx) =>
     applyPaymentReport(tx, { id: asId<OutgoingTransferId>(id), provider }, report, api.services.configuration),
   );
@@ -181,7 +182,7 @@ test('money that comes after the cut-off waits for the day that the transfer rol
       rollCount: 1,
       requirementConfiguration: { transferDateStatus: 'not-checked' },
     });
-    expect(await advance()).toMatchObject({ do: 'wait', for: 'date' });
+    expect(await advance()).toMatchObject({ do: 'wait', for: 'next-window' });
     expect((await world.balance(poor)).available).toBe(51);
     clock = '2027-06-17T08:00:00Z';
     await advance();
@@ -249,7 +250,7 @@ test('a payment that is due at the provider is found without waiting for its loc
 });
 
 test('amounts of currencies with no and with three decimals move to the last minor unit', async () => {
-  for (const [currency, amount, refused] of [
+  for (const [currency, amount, rejected] of [
     ['JPY', 5, 0.5],
     ['KWD', 1.234, 0.0001],
   ] as const) {
@@ -264,7 +265,7 @@ test('amounts of currencies with no and with three decimals move to the last min
     await sent(moved);
     expect((await world.balance(to)).available).toBe(amount);
     expect((await world.statement(from)).at(-1)).toMatchObject({ amount, direction: 'debit' });
-    expect((await send({ ...moved, amount: refused })).status).toBe(400);
+    expect((await send({ ...moved, amount: rejected })).status).toBe(400);
   }
 });
 
@@ -296,7 +297,7 @@ function report(credit: Json) {
   return api.call('POST', '/provisioned-account-credits', body);
 }
 
-test('one provider id reported at once for many accounts is booked once, and the others are refused', async () => {
+test('one provider id reported at once for many accounts is booked once, and the others are rejected', async () => {
   const accounts = await Promise.all(Array.from({ length: 4 }, () => world.account(payer)));
   const answers = await Promise.all(accounts.map((accountId) => report({ accountId, serviceProviderId: 'same-1' })));
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
@@ -392,7 +393,9 @@ test('a payment returned to a closed account cannot be returned again: it has no
   expect(await reportPayment('sandbox-bank', id, 'returned', 1000n)).toBe('applied');
   const { body } = await api.call('GET', `/outgoing-transfers/${id}`);
   const incoming = body.data.outgoingTransfer.incomingTransferId;
-  await expect(api.database.transaction((tx) => returnIncomingTransfer(tx, incoming, TESTER))).rejects.toMatchObject({
+  await expect(
+    api.database.transaction((tx) => changeUnderLocks(tx, moneyReturn({ id: incoming, initiator: TESTER }))),
+  ).rejects.toMatchObject({
     code: 'common.state.illegal_transition',
   });
 });

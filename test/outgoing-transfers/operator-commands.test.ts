@@ -1,21 +1,22 @@
 import { execFile } from 'node:child_process';
 import { userInfo } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Transaction } from '../../db/driver/client.ts';
-import { findWakeup } from '../../db/frame/workflow-wakeups.ts';
+import { OPERATIONS } from '../../cli/operations/operations.ts';
+import { withAdvice } from '../../cli/operations/why/explanation.ts';
+import { findWorkflowState } from '../../cli/operations/why/workflows.ts';
+import { findWakeup } from '../../db/common/workflow-wakeups.ts';
 import {
   advanceOutgoingTransfer,
   applyPaymentReport,
-  cancelOutgoingTransfer,
   recordLookUp,
   recordSubmission,
 } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import { readDueSubmission } from '../../db/outgoing-transfers/payment-submissions.ts';
-import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { cancellation } from '../../db/outgoing-transfers/requested-changes.ts';
+import type { Transaction } from '../../db/query/database.ts';
+import { changeUnderLocks } from '../../db/transfers/requested-changes.ts';
+import { asId, type OutgoingTransferId } from '../../domain/common/ids.ts';
 import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
-import { OPERATIONS } from '../../scripts/operations/operations.ts';
-import { findWorkflowState } from '../../scripts/operations/why/workflows.ts';
 import type { Json, TestApi } from '../harness/api.ts';
 import { auditOf, TESTER } from '../harness/audit.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
@@ -24,6 +25,7 @@ import { until } from '../harness/stage.ts';
 import { modes, reviews } from '../harness/transfers/reviews.ts';
 import { OPERATOR, type OperatedService, operatedService } from '../harness/workflows/operated-service.ts';
 import { acceptedPayment, completedPayment } from '../harness/workflows/scripted-provider.ts';
+import { entryArguments } from '../tools/run/entries.ts';
 
 let service: OperatedService;
 let api: TestApi;
@@ -69,12 +71,12 @@ const rules = () => api.services.configuration;
 const idOf = (id: string) => asId<OutgoingTransferId>(id);
 const REASON = 'the client asked for it by telephone';
 
-function report(id: string, word: PaymentReport['word']): PaymentReport {
+function report(id: string, outcome: PaymentReport['outcome']): PaymentReport {
   return {
-    word,
+    outcome,
     serviceProviderId: `p-${id}`,
     serviceProviderReference: null,
-    code: word === 'failed' ? 'AC03' : null,
+    code: outcome === 'failed' ? 'AC03' : null,
   };
 }
 
@@ -92,22 +94,22 @@ async function unresolved(): Promise<string> {
 /** As its workflow would: the operator's request leads to a look-up, which finds nothing. */
 async function notFound(): Promise<string> {
   const id = await unresolved();
-  expect((await service.operate('look-up', [id], { patienceMs: 0 })).status).toBe(2);
+  expect((await service.operate('look-up', [id], { answerTimeoutMs: 0 })).status).toBe(2);
   expect(await act((tx) => advanceOutgoingTransfer(tx, idOf(id), rules()))).toEqual({ do: 'look-up', count: 0 });
   const step = await act((tx) => recordLookUp(tx, idOf(id), 0, 'not-found', rules()));
   expect(step).toMatchObject({ do: 'wait', for: 'provider' });
   return id;
 }
 
-async function submitted(word: PaymentReport['word']): Promise<string> {
+async function submitted(outcome: PaymentReport['outcome']): Promise<string> {
   const id = await unresolved();
-  await act((tx) => recordSubmission(tx, idOf(id), 1, report(id, word), rules()));
+  await act((tx) => recordSubmission(tx, idOf(id), 1, report(id, outcome), rules()));
   return id;
 }
 
 async function cancelled(): Promise<string> {
   const id = await external({ transferDate: '2027-07-01' });
-  await act((tx) => cancelOutgoingTransfer(tx, idOf(id), TESTER, rules()));
+  await act((tx) => changeUnderLocks(tx, cancellation({ id: idOf(id), initiator: TESTER, rules: rules() })));
   return id;
 }
 
@@ -128,12 +130,12 @@ const STATES: Readonly<Record<string, () => Promise<string>>> = {
   'is failed': () => submitted('failed'),
 };
 
-/** For each state, what each command does there: `does`, `no effect`, or a part of the reason for which it refuses. */
+/** For each state, what each command does there: `does`, `no effect`, or a part of the reason for which it rejects. */
 const NOT_SENT = /nothing has been submitted/;
-const WITHIN = /stays within the service/;
-const CALLERS = /its caller/;
+const WITHIN = /it is internal/;
+const CALLERS = /its plug-in caller/;
 const FINAL = /which is final/;
-const ON_ITS_WAY = /its money is on its way/;
+const ON_ITS_WAY = /its payment is in progress/;
 const MATRIX: readonly (readonly [string, ...(RegExp | 'does' | 'no effect')[]])[] = [
   // state, retry-submission, look-up, fail-transfer, next-window
   ['waits for authorization', NOT_SENT, NOT_SENT, 'does', 'does'],
@@ -159,7 +161,7 @@ const CASES = MATRIX.flatMap(([state, ...expectations]) =>
 );
 
 const give = (command: Command, id: string) =>
-  service.operate(command, [id, ...(command === 'fail-transfer' ? ['--reason', REASON] : [])], { patienceMs: 0 });
+  service.operate(command, [id, ...(command === 'fail-transfer' ? ['--reason', REASON] : [])], { answerTimeoutMs: 0 });
 
 /** All that a command could change. */
 async function tracesOf(id: string): Promise<Json> {
@@ -191,7 +193,7 @@ describe.each(CASES)('$command of a transfer that $state', ({ state, command, ex
       expect(first.answer).toMatchObject(
         expected === 'no effect'
           ? { id, result: command === 'look-up' ? 'no-news' : 'unchanged' }
-          : { id, refused: expect.stringMatching(expected) },
+          : { id, rejected: expect.stringMatching(expected) },
       );
       expect(await tracesOf(id)).toEqual(before);
       return;
@@ -225,24 +227,24 @@ describe.each(CASES)('$command of a transfer that $state', ({ state, command, ex
 test('the money agrees after all of that', () => world.invariantsHold());
 
 describe('retry-submission', () => {
-  test('refuses while another look-up has no answer, which may find the payment', async () => {
+  test('rejects while another look-up has no answer, which may find the payment', async () => {
     const id = await notFound();
-    const refused = { status: 1, answer: { refused: expect.stringMatching(/another look-up/) } };
+    const rejected = { status: 1, answer: { rejected: expect.stringMatching(/another look-up/) } };
     expect(await give('look-up', id)).toMatchObject({ status: 2 });
-    expect(await give('retry-submission', id)).toMatchObject(refused);
+    expect(await give('retry-submission', id)).toMatchObject(rejected);
     expect(await act((tx) => advanceOutgoingTransfer(tx, idOf(id), rules()))).toEqual({ do: 'look-up', count: 1 });
-    expect(await give('retry-submission', id)).toMatchObject(refused);
+    expect(await give('retry-submission', id)).toMatchObject(rejected);
     await act((tx) => recordLookUp(tx, idOf(id), 1, 'not-found', rules()));
     expect(await give('retry-submission', id)).toMatchObject({ status: 0, answer: { submissionAttempt: 2 } });
   });
 
   test.each(['failed', 'released'] as const)(
     'a late answer "%s" to the attempt before moves no money: the new attempt counts',
-    async (word) => {
+    async (outcome) => {
       const id = await notFound();
       await give('retry-submission', id);
       const { accounts } = await tracesOf(id);
-      const step = await act((tx) => recordSubmission(tx, idOf(id), 1, report(id, word), rules()));
+      const step = await act((tx) => recordSubmission(tx, idOf(id), 1, report(id, outcome), rules()));
       expect(step).toEqual({ do: 'submit', attempt: 2 });
       expect(await tracesOf(id)).toMatchObject({ accounts, transfer: { status: 'processing' } });
       await act((tx) => recordSubmission(tx, idOf(id), 2, report(id, 'released'), rules()));
@@ -250,7 +252,7 @@ describe('retry-submission', () => {
     },
   );
 
-  test('is refused once a callback has found the payment, which is then not submitted', async () => {
+  test('is rejected once a callback has found the payment, which is then not submitted', async () => {
     const id = await notFound();
     const from = { id: idOf(id), provider: 'sandbox-bank' };
     expect(await act((tx) => applyPaymentReport(tx, from, report(id, 'released'), rules()))).toBe('applied');
@@ -277,7 +279,7 @@ describe('look-up', () => {
 });
 
 describe('next-window', () => {
-  test('keeps the reserve of rolls: at the limit it refuses, and the transfer does not fail', async () => {
+  test('keeps the reserve of rolls: at the limit it rejects, and the transfer does not fail', async () => {
     const id = await external({}, authorizing);
     await api.database.statement('UPDATE outgoing_transfers SET roll_count = $2 WHERE id = $1', [
       id,
@@ -285,20 +287,20 @@ describe('next-window', () => {
     ]);
     expect(await give('next-window', id)).toMatchObject({
       status: 1,
-      answer: { refused: expect.stringMatching(/limit/) },
+      answer: { rejected: expect.stringMatching(/limit/) },
     });
     expect((await reviews(api).find('outgoing-transfer', id)).status).toBe('pending');
   });
 });
 
 describe('fail-transfer', () => {
-  test('refuses while a restore is not complete: the provider may have paid what is pending again', async () => {
+  test('rejects while a restore is not complete: the provider may have paid what is pending again', async () => {
     const id = await external({}, authorizing);
-    await api.database.statement('UPDATE provider_submissions SET closed_at = service_now()', []);
+    await api.database.statement('UPDATE provider_submissions SET restore_began_at = service_now()', []);
     try {
       expect(await give('fail-transfer', id)).toMatchObject({ status: 1 });
     } finally {
-      await api.database.statement('UPDATE provider_submissions SET closed_at = NULL', []);
+      await api.database.statement('UPDATE provider_submissions SET restore_began_at = NULL', []);
     }
     expect(await give('fail-transfer', id)).toMatchObject({ status: 0, answer: { status: 'failed' } });
   });
@@ -355,7 +357,7 @@ describe('with the workflow running', () => {
     await world.invariantsHold();
   });
 
-  test('while a submission is under way every command but look-up is refused, and the payment is made once', async () => {
+  test('while a submission is under way every command but look-up is rejected, and the payment is made once', async () => {
     const { answer } = service.provider;
     let reached = () => {};
     let open = () => {};
@@ -384,7 +386,7 @@ describe('with the workflow running', () => {
     await world.invariantsHold();
   });
 
-  test('races of commands with authorization, cancellation and the provider: each transfer ends once, and only what ended well is paid', async () => {
+  test('races of commands with authorization, cancellation and the provider: each transfer ends once, and only completed ones are paid', async () => {
     service.provider.answer.submit = async ({ ourReference }) => completedPayment(ourReference);
     const ids = await Promise.all(Array.from({ length: 20 }, () => external({}, authorizing)));
     const authorized = { requirementConfiguration: { authorizationStatus: 'fulfilled' } };
@@ -485,11 +487,11 @@ describe('a workflow whose task Temporal has lost', () => {
     const id = await external({}, authorizing);
     const runId = await losesItsTask(id);
     expect((await service.lines('stuck', [])).lines).not.toContainEqual(lineOf(id));
-    const { status, lines } = await service.lines('stuck', [], { patienceMs: 0 });
+    const { status, lines } = await service.lines('stuck', [], { answerTimeoutMs: 0 });
     expect({ status, lines }).toEqual({ status: 1, lines: expect.arrayContaining([lineOf(id)]) });
     expect(lines).toContainEqual(expect.stringMatching(/No worker runs/));
     const { text } = await findWorkflowState(service.temporal, workflowOf(id), undefined, 0);
-    expect(text).toContain(`npm run -s operate -- restart-workflow ${workflowOf(id)}`);
+    expect(withAdvice(text)).toContain(`npm run -s operate -- restart-workflow ${workflowOf(id)}`);
 
     expect((await authorize(id)).status).toBe(200);
     await until(
@@ -516,7 +518,7 @@ describe('a workflow whose task Temporal has lost', () => {
     expect(events?.at(-1)?.workflowExecutionTerminatedEventAttributes?.reason).toBe(
       `${OPERATOR.actor}: npm run operate -- restart-workflow ${workflowOf(id)}`,
     );
-    expect((await service.lines('stuck', [], { patienceMs: 0 })).lines).not.toContainEqual(lineOf(id));
+    expect((await service.lines('stuck', [], { answerTimeoutMs: 0 })).lines).not.toContainEqual(lineOf(id));
     await world.invariantsHold();
   });
 
@@ -587,7 +589,7 @@ describe('a workflow whose task Temporal has lost', () => {
   });
 
   const UNKNOWN = '00000000-0000-4000-8000-000000000000';
-  const NO_ID = /is not the id of a row’s workflow/;
+  const NO_ID = /is not a workflow’s id/;
   const NOT_OPEN = /No open row has the workflow/;
 
   /** What any command would write. */
@@ -605,12 +607,12 @@ describe('a workflow whose task Temporal has lost', () => {
     ['no id', async () => 'outgoing-transfer/1', NO_ID],
     ['a workflow without a row', async () => 'webhook-delivery/0', NO_ID],
     ['no workflow', async () => 'housekeeping', NO_ID],
-  ])('restart-workflow refuses %s and changes nothing', async (_, given, rule) => {
+  ])('restart-workflow rejects %s and changes nothing', async (_, given, rule) => {
     await service.relay.stop();
     const id = await given();
     const before = await written();
-    const refused = { status: 1, answer: { id, refused: expect.stringMatching(rule) } };
-    expect(await service.operate('restart-workflow', [id])).toEqual(refused);
+    const rejected = { status: 1, answer: { id, rejected: expect.stringMatching(rule) } };
+    expect(await service.operate('restart-workflow', [id])).toEqual(rejected);
     const { status, lines } = await service.lines('restart-workflow', [id]);
     expect({ status, lines }).toEqual({ status: 1, lines: [expect.stringMatching(rule)] });
     expect(await written()).toEqual(before);
@@ -618,16 +620,15 @@ describe('a workflow whose task Temporal has lost', () => {
 });
 
 describe('as a command', () => {
-  const script = fileURLToPath(new URL('../../scripts/operate.ts', import.meta.url));
   const operate = (...words: string[]) =>
     new Promise<{ status: number; output: string; errors: string }>((resolve) => {
       const env = { ...process.env, DATABASE_URL: service.testDatabase.url, TEMPORAL_ADDRESS: '127.0.0.1:1' };
-      execFile(process.execPath, ['--import', 'tsx', script, ...words], { env }, (error, output, errors) => {
+      execFile(process.execPath, [...entryArguments('cli/operate.ts'), ...words], { env }, (error, output, errors) => {
         resolve({ status: typeof error?.code === 'number' ? error.code : 0, output, errors });
       });
     });
 
-  test('it exits with 0 when done, 1 with the reason when refused, and 2 when it could not be tried; the audit names who ran it', async () => {
+  test('it exits with 0 when done, 1 with the reason when rejected, and 2 when it could not be tried; the audit names who ran it', async () => {
     const id = await external({}, authorizing);
     expect(await operate('look-up', id)).toMatchObject({ status: 1, errors: expect.stringMatching(NOT_SENT) });
     expect(await operate('fail-transfer', id)).toMatchObject({ status: 2, errors: expect.stringMatching(/--reason/) });
@@ -647,6 +648,6 @@ describe('as a command', () => {
     ]);
     expect((await auditOf(api.database.reader, id)).map(({ actor }) => actor)).toEqual([userInfo().username]);
     const unknown = await operate('fail-transfer', '00000000-0000-4000-8000-000000000000', '--reason', 'x', '--json');
-    expect(unknown).toMatchObject({ status: 1, output: expect.stringMatching(/refused/) });
+    expect(unknown).toMatchObject({ status: 1, output: expect.stringMatching(/rejected/) });
   });
 });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Configuration } from '../../config/configuration.ts';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
-// Rules of pricing, reviews, schemes and dates. test/outgoing-transfers/outgoing-transfer-parity.test.ts covers the order of refusals.
+// Rules of pricing, reviews, schemes and dates. test/outgoing-transfers/outgoing-transfer-parity.test.ts covers the order of rejections.
 
 const NOON = '2027-06-16T12:00:00Z';
 
@@ -57,12 +57,12 @@ function external(bankAccount: string, change: Json = {}): Json {
   return internal({ scope: 'external', scheme: 'faster-payments', destination: to, ...change });
 }
 
-function send(outgoingTransfer: Json, workflow: Json = {}, pricing?: Json, to: TestApi = api): Promise<Called> {
+function send(outgoingTransfer: Json, workflow: Json = {}, pricing?: Json, to: TestApi = api): Promise<ApiResponse> {
   const body = { workflow: { code: 'client.direct', ...workflow }, data: { outgoingTransfer, pricing } };
   return to.call('POST', '/outgoing-transfers', body);
 }
 
-function refusal({ status, body }: Called): Json {
+function rejection({ status, body }: ApiResponse): Json {
   return [status, body.code, ...(body.messageParameters ?? []).slice(0, 2)];
 }
 
@@ -71,12 +71,12 @@ describe('implicit pricing', () => {
     ['enabled', false],
     ['chargingType', 'fee'],
     ['chargingMethod', 'on-source'],
-  ])('carries no %s: it is refused by name', async (field, value) => {
+  ])('carries no %s: it is rejected by name', async (field, value) => {
     const answer = await send(internal(), { pricing: { sourcingMethod: 'implicit', [field]: value } });
-    expect(refusal(answer)).toEqual([400, 'common.validation.field_unexpected', 'workflow', `pricing.${field}`]);
+    expect(rejection(answer)).toEqual([400, 'common.validation.field_unexpected', 'workflow', `pricing.${field}`]);
   });
 
-  test('says the sourcing method alone, or nothing', async () => {
+  test('says only the sourcing method, or nothing', async () => {
     for (const pricing of [{ sourcingMethod: 'implicit' }, undefined]) {
       expect((await send(internal(), { dryRun: true, pricing })).status).toBe(200);
     }
@@ -84,10 +84,10 @@ describe('implicit pricing', () => {
     expect((await send(internal(), { pricing: all })).body.errors).toHaveLength(2);
   });
 
-  test('has no terms: they are refused once, also where they are malformed', async () => {
+  test('has no terms: they are rejected once, also where they are malformed', async () => {
     for (const terms of [{ type: 'ratio', ratio: '0.1' }, 5]) {
       const answer = await send(internal(), {}, terms);
-      expect([...refusal(answer), answer.body.errors]).toEqual([
+      expect([...rejection(answer), answer.body.errors]).toEqual([
         ...[400, 'common.validation.field_invalid', 'data', 'pricing'],
         undefined,
       ]);
@@ -106,7 +106,7 @@ describe('reviews', () => {
   };
 
   test.each(['now', 'today'])(
-    'of incoming transfers alone let the sender’s side be reserved while the receiver’s is in review: %s',
+    'of incoming transfers only let the sender’s side be reserved while the receiver’s is in review: %s',
     async (when) => {
       const reviewing = await reviewed('incoming');
       const before = [await world.balance(source), await world.balance(destination)];
@@ -157,7 +157,7 @@ describe('bank data', () => {
 
   test('must have a BIC for swift', async () => {
     const without = await world.beneficiary(payer);
-    expect(refusal(await send(external(without, { scheme: 'swift' })))).toEqual(unavailable);
+    expect(rejection(await send(external(without, { scheme: 'swift' })))).toEqual(unavailable);
     const routingCodes = { 'sort-code': '601613', bic: 'NWBKGB2L' };
     const having = { country: 'GB', currency: 'GBP', accountNumber: '31926819', routingCodes };
     expect((await send(external(await world.beneficiary(payer, having), { scheme: 'swift' }))).status).toBe(201);
@@ -167,7 +167,7 @@ describe('bank data', () => {
     'must have an IBAN of the area for %s, whatever country the record names',
     async (scheme) => {
       const turkish = { country: 'DE', currency: 'EUR', iban: 'TR330006100519786457841326' };
-      expect(refusal(await send(euro(await world.beneficiary(payer, turkish), scheme)))).toEqual(unavailable);
+      expect(rejection(await send(euro(await world.beneficiary(payer, turkish), scheme)))).toEqual(unavailable);
       const german = { country: 'TR', currency: 'EUR', iban: 'DE89370400440532013000' };
       expect((await send(euro(await world.beneficiary(payer, german), scheme))).status).toBe(201);
     },
@@ -177,7 +177,7 @@ describe('bank data', () => {
 describe('a transfer date', () => {
   const tooLate = [400, 'transfer.date.invalid', 'outgoingTransfer', 'transferDate'];
 
-  test('lies at most two years ahead', async () => {
+  test('is at most two years ahead', async () => {
     const bankAccount = await world.beneficiary(payer);
     for (const [transferDate, expected] of [
       ['2029-06-16', 201],
@@ -187,7 +187,7 @@ describe('a transfer date', () => {
       for (const sent of [internal({ transferDate }), external(bankAccount, { transferDate })]) {
         const answer = await send(sent);
         expect([transferDate, answer.status]).toEqual([transferDate, expected]);
-        if (expected === 400) expect(refusal(answer)).toEqual(tooLate);
+        if (expected === 400) expect(rejection(answer)).toEqual(tooLate);
       }
     }
   });
@@ -195,7 +195,7 @@ describe('a transfer date', () => {
   test('or as many as the configuration says', async () => {
     const strict = await start({ transferDateYearsMax: 1 }, api.users);
     expect((await send(internal({ transferDate: '2028-06-16' }), {}, undefined, strict)).status).toBe(201);
-    expect(refusal(await send(internal({ transferDate: '2028-06-17' }), {}, undefined, strict))).toEqual(tooLate);
+    expect(rejection(await send(internal({ transferDate: '2028-06-17' }), {}, undefined, strict))).toEqual(tooLate);
     await strict.stop();
   });
 });

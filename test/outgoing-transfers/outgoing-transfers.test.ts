@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { admitWaitingTransfers } from '../../db/outgoing-transfers/admissions.ts';
-import { asId } from '../../domain/frame/ids.ts';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { asId } from '../../domain/common/ids.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
@@ -60,7 +60,7 @@ function external(change: Json = {}): Json {
   });
 }
 
-function send(outgoingTransfer: Json, workflow: Json = {}, pricing?: Json, key?: string): Promise<Called> {
+function send(outgoingTransfer: Json, workflow: Json = {}, pricing?: Json, key?: string): Promise<ApiResponse> {
   const body = { workflow: { code: 'client.direct', ...workflow }, data: { outgoingTransfer, pricing } };
   return api.call('POST', '/outgoing-transfers', body, key === undefined ? {} : { key });
 }
@@ -71,7 +71,7 @@ async function sent(outgoingTransfer: Json): Promise<Json> {
   return answer.body.data.outgoingTransfer;
 }
 
-function patch(id: string, outgoingTransfer: Json, as: 'operator' | 'approver' = 'operator'): Promise<Called> {
+function patch(id: string, outgoingTransfer: Json, as: 'operator' | 'approver' = 'operator'): Promise<ApiResponse> {
   const body = { workflow: { code: 'client.direct' }, data: { outgoingTransfer } };
   return api.call('PATCH', `/outgoing-transfers/${id}`, body, { as });
 }
@@ -160,14 +160,14 @@ describe('an internal transfer whose requirements all hold', () => {
     });
   });
 
-  test('that was refused leaves its key free', async () => {
+  test('that was rejected leaves its key free', async () => {
     const key = randomUUID();
     expect((await send(internal({ amount: 999_999 }), {}, undefined, key)).status).toBe(422);
     expect((await send(internal({ amount: 1 }), {}, undefined, key)).status).toBe(201);
   });
 });
 
-describe('a request that cannot be carried out is refused and changes nothing', () => {
+describe('a request that cannot be carried out is rejected and changes nothing', () => {
   const stranger = randomUUID();
   const cases: readonly [string, () => Json, number, string, string][] = [
     [
@@ -289,6 +289,13 @@ describe('a request that cannot be carried out is refused and changes nothing', 
     expect(await world.balance(source)).toEqual(before);
   });
 
+  test('says which schemes the account has, and which id does not exist', async () => {
+    const { message } = (await send(external({ scheme: 'sepa' }))).body;
+    expect(message).toMatch(/^The scheme does not support GBP from this account; these do: .*faster-payments/);
+    const unknown = await send(internal({ clientId: stranger }));
+    expect(unknown.body.message).toBe(`outgoingTransfer.clientId: ${stranger} does not exist.`);
+  });
+
   test('an account that is not active, on either side', async () => {
     const resting = await world.account(payee);
     const body = { workflow: { code: 'client.direct' }, data: { account: { status: 'inactive' } } };
@@ -308,13 +315,13 @@ describe('a request that cannot be carried out is refused and changes nothing', 
     const mark = "UPDATE accounts SET requested_change = 'close' WHERE id = $1";
     await api.database.reader.statement(mark, [closing]);
     const from = { type: 'client-account', accountId: closing };
-    const refused = [
+    const rejected = [
       await send(internal({ source: from })),
       await send(internal({ source: from, transferDate: '2027-07-01' })),
       await send(external({ source: from })),
       await send(internal({ destination: from })),
     ];
-    for (const answer of refused) {
+    for (const answer of rejected) {
       expect({ status: answer.status, code: answer.body.code }).toEqual({
         status: 422,
         code: 'account.status.not_active',
@@ -363,7 +370,7 @@ describe('a dry run', () => {
       { sourcingMethod: 'explicit' },
       { type: 'ratio', ratio: '0.1', boundaryCurrency: 'GBP', minimumAmount: 2, maximumAmount: 1 },
     ],
-  ])('refuses %s', async (_, workflowPricing, dataPricing) => {
+  ])('rejects %s', async (_, workflowPricing, dataPricing) => {
     expect((await send(internal(), { dryRun: true, pricing: workflowPricing }, dataPricing)).status).toBe(400);
   });
 });
@@ -437,6 +444,9 @@ describe('an external transfer from a plug-in account', () => {
     expect((await patch(transfer.id, { status: 'completed' })).status).toBe(200);
     const { body } = await patch(transfer.id, { returned: true });
     expect(body.data.outgoingTransfer).toMatchObject({ status: 'completed', returned: true });
+    const { returningIncomingTransferIds, incomingTransferId, waitingFor } = body.data.outgoingTransfer;
+    expect([returningIncomingTransferIds, waitingFor]).toEqual([[incomingTransferId], null]);
+    expect(await read(transfer.id)).toMatchObject({ returningIncomingTransferIds: [incomingTransferId] });
     expect(await incomingOf(body.data.outgoingTransfer)).toMatchObject({
       status: 'completed',
       amount: 7,
@@ -509,7 +519,7 @@ describe('an external transfer from a plug-in account', () => {
       ['completed', 'returned'],
     ],
     [['completed', 'returned'], ['failed']],
-  ])('reported as %j refuses %j as contradictions', async (reported, contradicting) => {
+  ])('reported as %j rejects %j as contradictions', async (reported, contradicting) => {
     const transfer = await sent(external({ amount: 9 }));
     for (const report of reported) expect((await patch(transfer.id, reports[report])).status).toBe(200);
     const row = await read(transfer.id);
@@ -541,7 +551,7 @@ describe('an external transfer from a plug-in account', () => {
     await world.invariantsHold();
   });
 
-  test('a report about a pending, a cancelled or an internal transfer, or one that its provider carries out, is refused', async () => {
+  test('a report about a pending, a cancelled or an internal transfer, or one that its provider carries out, is rejected', async () => {
     const pending = await sent(external({ amount: 9, transferDate: '2027-06-25' }));
     const internalOne = await sent(internal({ amount: 1 }));
     const cancelled = await sent(external({ amount: 9, transferDate: '2027-06-25' }));

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { advanceOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
-import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { asId, type OutgoingTransferId } from '../../domain/common/ids.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { returnIncomingTransfer } from '../../db/incoming-transfers/incoming-transfers.ts';
+import { moneyReturn } from '../../db/incoming-transfers/requested-changes.ts';
 import { advanceOutgoingTransfer, applyPaymentReport } from '../../db/outgoing-transfers/outgoing-transfers.ts';
-import { asId, type IncomingTransferId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { changeUnderLocks } from '../../db/transfers/requested-changes.ts';
+import { asId, type IncomingTransferId, type OutgoingTransferId } from '../../domain/common/ids.ts';
 import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { auditOf, TESTER } from '../harness/audit.ts';
 import { type BuiltInAccounts, builtInAccounts } from '../harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
@@ -65,16 +66,16 @@ async function sent(change: Json = {}): Promise<Json> {
 const fromTheBank = (change: Json = {}) =>
   sent({ source: { type: 'client-account', accountId: atTheBank.id }, ...change });
 
-async function patch(path: string, data: Json): Promise<Called> {
+async function patch(path: string, data: Json): Promise<ApiResponse> {
   return api.call('PATCH', path, { workflow: { code: 'client.direct' }, data });
 }
 
 const report = (id: string, outgoingTransfer: Json) => patch(`/outgoing-transfers/${id}`, { outgoingTransfer });
 
 /** What the bank of a built-in account calls back. */
-async function called(id: string, word: PaymentReport['word'], code: string | null): Promise<void> {
+async function called(id: string, outcome: PaymentReport['outcome'], code: string | null): Promise<void> {
   const payment = { id: asId<OutgoingTransferId>(id), provider: 'sandbox-bank', claim: null };
-  const said = { word, serviceProviderId: 'pay-1', serviceProviderReference: 'ref-1', code };
+  const said = { outcome, serviceProviderId: 'pay-1', serviceProviderReference: 'ref-1', code };
   const { configuration } = api.services;
   expect(await api.database.transaction((tx) => applyPaymentReport(tx, payment, said, configuration))).toBe('applied');
 }
@@ -100,13 +101,13 @@ async function inEvents(kind: 'outgoing' | 'incoming', id: string, field = 'stat
 
 describe('why an outgoing transfer failed or came back is in its answers, lists and events', () => {
   test('in the words of the bank, from the event of it on', async () => {
-    const refused = await fromTheBank();
-    expect(refused.statusReason).toBeNull();
-    await called(refused.id, 'failed', 'AC03');
+    const rejected = await fromTheBank();
+    expect(rejected.statusReason).toBeNull();
+    await called(rejected.id, 'failed', 'AC03');
     const reason = { code: 'AC03', message: 'The beneficiary account number is invalid.' };
-    expect((await outgoing(refused.id)).statusReason).toEqual(reason);
-    expect((await listed('outgoing', refused.id)).statusReason).toEqual(reason);
-    expect(await inEvents('outgoing', refused.id)).toEqual([null, null, reason]);
+    expect((await outgoing(rejected.id)).statusReason).toEqual(reason);
+    expect((await listed('outgoing', rejected.id)).statusReason).toEqual(reason);
+    expect(await inEvents('outgoing', rejected.id)).toEqual([null, null, reason]);
 
     const returned = await fromTheBank();
     await called(returned.id, 'returned', 'AC06');
@@ -118,7 +119,7 @@ describe('why an outgoing transfer failed or came back is in its answers, lists 
   test('also where the bank’s code is unknown, or it gives none', async () => {
     const reasons = [
       [await fromTheBank(), 'failed', 'ZZ99', { code: 'ZZ99', message: 'The service provider gave the reason ZZ99.' }],
-      [await fromTheBank(), 'failed', null, { code: 'provider.refused', message: expect.stringMatching(/refused/) }],
+      [await fromTheBank(), 'failed', null, { code: 'provider.rejected', message: expect.stringMatching(/rejected/) }],
       [
         await fromTheBank(),
         'returned',
@@ -126,8 +127,8 @@ describe('why an outgoing transfer failed or came back is in its answers, lists 
         { code: 'provider.returned', message: expect.stringMatching(/returned/) },
       ],
     ] as const;
-    for (const [{ id }, word, code, reason] of reasons) {
-      await called(id, word, code);
+    for (const [{ id }, outcome, code, reason] of reasons) {
+      await called(id, outcome, code);
       expect((await outgoing(id)).statusReason).toEqual(reason);
     }
   });
@@ -224,7 +225,9 @@ describe('why an incoming transfer is held or failed is in its answers, lists an
     const unmatched = { code: 'incoming.match.none', message: 'The payment matches no account.' };
     expect({ status, statusReason }).toEqual({ status: 'on-hold', statusReason: unmatched });
     expect((await incoming(id)).statusReason).toEqual(unmatched);
-    await api.database.transaction((tx) => returnIncomingTransfer(tx, asId<IncomingTransferId>(id), TESTER));
+    await api.database.transaction((tx) =>
+      changeUnderLocks(tx, moneyReturn({ id: asId<IncomingTransferId>(id), initiator: TESTER })),
+    );
     const given = { code: 'operator.returned', message: 'An operator returned the payment to its sender.' };
     expect(await incoming(id)).toMatchObject({ status: 'failed', statusReason: given });
     // Its first event was pending, before it was held: that has no reason.
@@ -282,7 +285,7 @@ describe('the provider’s own id and reference of an outgoing transfer are show
     expect(body.data.outgoingTransfers.map(({ id }: Json) => id)).toEqual([released]);
   });
 
-  test('and another id than the one that was reported is refused', async () => {
+  test('and another id than the one that was reported is rejected', async () => {
     const { id } = await sent();
     expect((await report(id, { status: 'released', serviceProviderId: 'first' })).status).toBe(200);
     const other = await report(id, { status: 'completed', serviceProviderId: 'second' });
@@ -293,7 +296,7 @@ describe('the provider’s own id and reference of an outgoing transfer are show
 
   const FIRST = { serviceProviderId: 'first', serviceProviderReference: 'STATEMENT-1' };
 
-  /** A payment whose release was reported with an id alone, and its completion without any. */
+  /** A payment whose release was reported with only an id, and its completion without any. */
   async function completed(names: Json = { serviceProviderId: FIRST.serviceProviderId }): Promise<string> {
     const { id } = await sent();
     for (const sentNames of [{ status: 'released', ...names }, { status: 'completed' }]) {
@@ -317,7 +320,7 @@ describe('the provider’s own id and reference of an outgoing transfer are show
     ['another id', 'completed', { serviceProviderId: 'second' }, 'serviceProviderId'],
     ['an id that no report had before', 'released', FIRST, 'serviceProviderReference'],
     ['an id that no report had before', 'completed', FIRST, 'serviceProviderReference'],
-  ])('%s, with a repeated %s, is refused and not kept', async (_, status, names: Json, field) => {
+  ])('%s, with a repeated %s, is rejected and not kept', async (_, status, names: Json, field) => {
     const id = await completed();
     const before = [await outgoing(id), await eventsOf(api, id), await auditOf(api.database.reader, id)];
     const again = await report(id, { status, ...names });
@@ -327,16 +330,16 @@ describe('the provider’s own id and reference of an outgoing transfer are show
   });
 
   test('after a failure: a release that came before it may be repeated, one that never came contradicts it', async () => {
-    const [reversed, refused] = [(await sent()).id, (await sent()).id];
+    const [reversed, rejected] = [(await sent()).id, (await sent()).id];
     expect((await report(reversed, { status: 'released', ...FIRST })).status).toBe(200);
-    for (const id of [reversed, refused]) expect((await report(id, { status: 'failed' })).status).toBe(200);
+    for (const id of [reversed, rejected]) expect((await report(id, { status: 'failed' })).status).toBe(200);
     const [repeated, other, never] = [
       await report(reversed, { status: 'released', ...FIRST }),
       await report(reversed, { status: 'released', serviceProviderId: 'second' }),
-      await report(refused, { status: 'released' }),
+      await report(rejected, { status: 'released' }),
     ];
     expect([repeated.status, other.status, never.status]).toEqual([200, 409, 409]);
     expect(repeated.body.data.outgoingTransfer).toMatchObject({ status: 'failed', ...FIRST });
-    expect(await outgoing(refused)).toMatchObject({ status: 'failed', serviceProviderId: null });
+    expect(await outgoing(rejected)).toMatchObject({ status: 'failed', serviceProviderId: null });
   });
 });

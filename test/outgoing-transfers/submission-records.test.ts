@@ -1,25 +1,32 @@
 import { EventEmitter, once } from 'node:events';
 import postgres from 'postgres';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { outgoingTransferTransitions } from '../../activities/outgoing-transfers/activities.ts';
-import type { CallLimits, Database } from '../../db/driver/client.ts';
 import { lockAccounts } from '../../db/ledger/ledger.ts';
+import { failOutgoingTransfer, requestLookUp, retrySubmission } from '../../db/outgoing-transfers/operator-commands.ts';
 import {
+  adoptPayment,
+  advanceOutgoingTransfer,
   applyPaymentReport,
+  recordAcceptedSubmission,
+  recordLookUp,
   recordSubmission,
-  recordTakenSubmission,
 } from '../../db/outgoing-transfers/outgoing-transfers.ts';
-import { type AccountId, asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
-import type { PaymentOutcome, PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
+import type { CallLimits, Database, Transaction } from '../../db/query/database.ts';
+import { type AccountId, asId, type OutgoingTransferId } from '../../domain/common/ids.ts';
+import type { LookUpAnswer } from '../../domain/outgoing-transfers/look-ups.ts';
+import type { LookedUpPayment, PaymentOutcome, PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
+import { TESTER } from '../harness/audit.ts';
 import { type BuiltInAccounts, builtInAccounts } from '../harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
+import { inTime } from '../harness/transfers/payment-steps.ts';
 
 // A bank's answers are decided without locks and recorded in batches, if the transfer is unchanged. Whatever happens
-// in between, each ends as if it had been recorded under locks alone.
+// in between, each ends as if it had been recorded on its own under locks.
 
-const ALL_EVENTS = ['created', 'processing', 'released', 'completed'].map((word) => `outgoing-transfer-${word}`);
+const ALL_EVENTS = ['created', 'processing', 'released', 'completed'].map((status) => `outgoing-transfer-${status}`);
 const FEE = 5n;
 /** A business day of every scheme. */
 const WEDNESDAY_NOON = '2027-06-16T12:00:00Z';
@@ -86,41 +93,34 @@ async function submitted(source: string, change: Json = {}): Promise<OutgoingTra
   return id;
 }
 
-function report(word: PaymentOutcome): PaymentReport {
-  return { word, serviceProviderId: 'pay-1', serviceProviderReference: 'SBO1', code: null };
+function report(outcome: PaymentOutcome): PaymentReport {
+  return { outcome, serviceProviderId: 'pay-1', serviceProviderReference: 'SBO1', code: null };
 }
 
-function recordTogether(id: OutgoingTransferId, word: PaymentOutcome, attempt = 1) {
-  return recordTakenSubmission(api.database, id, attempt, report(word), api.services.configuration);
+function recordTogether(id: OutgoingTransferId, outcome: PaymentOutcome, attempt = 1) {
+  return recordAcceptedSubmission(api.database, id, attempt, report(outcome), api.services.configuration);
 }
 
-function recordAlone(id: OutgoingTransferId, word: PaymentOutcome) {
-  return api.database.transaction((tx) => recordSubmission(tx, id, 1, report(word), api.services.configuration));
+function recordSingly(id: OutgoingTransferId, outcome: PaymentOutcome) {
+  return api.database.transaction((tx) => recordSubmission(tx, id, 1, report(outcome), api.services.configuration));
 }
 
-function callback(id: OutgoingTransferId, word: PaymentOutcome) {
+function callback(id: OutgoingTransferId, outcome: PaymentOutcome) {
   const transfer = { id, provider: 'sandbox-bank' };
-  return api.database.transaction((tx) => applyPaymentReport(tx, transfer, report(word), api.services.configuration));
+  return api.database.transaction((tx) =>
+    applyPaymentReport(tx, transfer, report(outcome), api.services.configuration),
+  );
 }
-
-/** So often Temporal tries a transition that missed its two seconds; here there is no need to wait in between. */
-const ATTEMPTS_MAX = 5;
 
 /** The activity of the transfer's workflow, which takes one way or the other. */
-async function record(id: OutgoingTransferId, word: PaymentOutcome) {
+function record(id: OutgoingTransferId, outcome: PaymentOutcome) {
   const { services } = api;
   const { recordOutgoingTransferSubmission } = outgoingTransferTransitions({
     database: api.database,
     configuration: services.configuration,
     logger: services.logger,
   });
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await recordOutgoingTransferSubmission(id, 1, report(word));
-    } catch (error) {
-      if (attempt === ATTEMPTS_MAX) throw error;
-    }
-  }
+  return inTime(() => recordOutgoingTransferSubmission(id, 1, report(outcome)));
 }
 
 async function rowOf(id: OutgoingTransferId): Promise<Json> {
@@ -140,31 +140,35 @@ function comparable({ id, transaction_number, account_id, committed_by, request_
   return { ...row, ...Object.fromEntries(instants.map((name) => [name, row[name] === null])) };
 }
 
-test.each(['released', 'completed'] as const)('%s: recorded together is as recorded alone', async (word) => {
-  const [one, other] = [await account(), await account()];
-  const together = await submitted(one, { description: 'the same' });
-  const alone = await submitted(other, { description: 'the same' });
-  const steps = [await recordTogether(together, word), await recordAlone(alone, word)];
-  expect(steps.map((step) => step?.do)).toEqual(Array(2).fill(word === 'completed' ? 'end' : 'wait'));
-  expect(comparable(await rowOf(together))).toEqual(comparable(await rowOf(alone)));
-  const [postings, wanted] = [await postingsOf(together), await postingsOf(alone)];
-  expect(postings).toEqual(wanted.map((posting) => ({ ...posting, debit_account_id: one })));
-  expect(postings.map(({ entry_type, minor }) => [entry_type, minor])).toEqual([
-    ['principal', '1000'],
-    ['fee', String(FEE)],
-  ]);
-  expect(await world.events(together)).toEqual(await world.events(alone));
-  expect(await world.balance(one)).toEqual(await world.balance(other));
-  expect((await world.statement(one)).map(({ balance }) => balance)).toEqual(
-    (await world.statement(other)).map(({ balance }) => balance),
-  );
-});
+test.each(['released', 'completed'] as const)(
+  '%s: recorded together is the same as recorded singly',
+  async (outcome) => {
+    const [one, other] = [await account(), await account()];
+    const together = await submitted(one, { description: 'the same' });
+    const single = await submitted(other, { description: 'the same' });
+    const steps = [await recordTogether(together, outcome), await recordSingly(single, outcome)];
+    expect(steps.map((step) => step?.do)).toEqual(Array(2).fill(outcome === 'completed' ? 'end' : 'wait'));
+    expect(comparable(await rowOf(together))).toEqual(comparable(await rowOf(single)));
+    const [postings, wanted] = [await postingsOf(together), await postingsOf(single)];
+    expect(postings).toEqual(wanted.map((posting) => ({ ...posting, debit_account_id: one })));
+    expect(postings.map(({ entry_type, minor }) => [entry_type, minor])).toEqual([
+      ['principal', '1000'],
+      ['fee', String(FEE)],
+    ]);
+    expect(await world.events(together)).toEqual(await world.events(single));
+    expect(await world.balance(one)).toEqual(await world.balance(other));
+    expect((await world.statement(one)).map(({ balance }) => balance)).toEqual(
+      (await world.statement(other)).map(({ balance }) => balance),
+    );
+  },
+);
 
 test('at one moment they share statements, also those of one account, and each is recorded once', async () => {
   const accounts = await Promise.all(Array.from({ length: 3 }, account));
   const ids: OutgoingTransferId[] = [];
   for (let number = 0; number < 36; number += 1) ids.push(await submitted(accounts[number % 3] ?? ''));
-  const steps = await Promise.all(ids.map((id) => recordTogether(id, 'completed')));
+  // A shared statement waits for no lock: what another one holds is recorded singly.
+  const steps = await Promise.all(ids.map((id) => record(id, 'completed')));
   expect(steps).toEqual(ids.map(() => ({ do: 'end' })));
   const rows = await Promise.all(ids.map(rowOf));
   // Timing decides how many share a commit; unshared, each would have its own.
@@ -201,7 +205,7 @@ test.each([
   // While one of the account's transfers is being recorded, later ones wait for the next statement.
   const [, ...steps] = await Promise.all([
     recordTogether(busy, 'completed'),
-    ...[first, second, second].map((word) => recordTogether(id, word)),
+    ...[first, second, second].map((outcome) => recordTogether(id, outcome)),
   ]);
   const done = steps.filter((step) => step !== null);
   expect(done).toHaveLength(1);
@@ -213,7 +217,7 @@ test.each([
   expect(await record(id, 'completed')).toMatchObject({ do: status === 'completed' ? 'end' : 'wait' });
 });
 
-test('what was decided from an older row is not recorded', async () => {
+test('a decision from an older row is not recorded', async () => {
   const id = await submitted(await account());
   const { write } = api.database;
   const database: Database = {
@@ -225,7 +229,7 @@ test('what was decided from an older row is not recorded', async () => {
     },
   };
   const { revision, ...before } = await rowOf(id);
-  expect(await recordTakenSubmission(database, id, 1, report('completed'), api.services.configuration)).toBeNull();
+  expect(await recordAcceptedSubmission(database, id, 1, report('completed'), api.services.configuration)).toBeNull();
   const after = await rowOf(id);
   expect(after).toMatchObject({ status: before.status, revision: String(BigInt(revision) + 1n), event_sequence: '2' });
   expect(await postingsOf(id)).toEqual([]);
@@ -233,24 +237,24 @@ test('what was decided from an older row is not recorded', async () => {
   expect(await world.events(id)).toEqual(ALL_EVENTS);
 });
 
-test('a locked transfer is not waited for', async () => {
+test('a locked transfer is skipped without waiting', async () => {
   const id = await submitted(await account());
   const steps = new EventEmitter();
   const locked = once(steps, 'locked');
   const holding = api.database.transaction(async (tx) => {
     await tx.statement('SELECT FROM outgoing_transfers WHERE id = $1 FOR UPDATE', [id]);
     steps.emit('locked');
-    await once(steps, 'refused');
+    await once(steps, 'rejected');
   });
   await locked;
   expect(await recordTogether(id, 'completed')).toBeNull();
   expect((await rowOf(id)).status).toBe('processing');
-  steps.emit('refused');
+  steps.emit('rejected');
   await holding;
   expect(await recordTogether(id, 'completed')).toEqual({ do: 'end' });
 });
 
-test('one whose account is held is recorded alone, after the others', async () => {
+test('one whose account is locked is recorded on its own, after the others', async () => {
   const [held, free] = [await account(), await account()];
   const [waits, goes] = [await submitted(held), await submitted(free)];
   const steps = new EventEmitter();
@@ -270,7 +274,7 @@ test('one whose account is held is recorded alone, after the others', async () =
   expect(await world.events(waits)).toEqual(ALL_EVENTS);
 });
 
-test('refusals, returns, other attempts and what is over already are for a transaction, and nothing is done', async () => {
+test('rejections, returns, other attempts and ended transfers are left to a transaction of their own, and nothing is done', async () => {
   const source = await account();
   const id = await submitted(source);
   const before = await rowOf(id);
@@ -285,19 +289,19 @@ test('refusals, returns, other attempts and what is over already are for a trans
   expect(await recordTogether(asId('0196f4c2-0000-7000-8000-000000000000'), 'completed')).toBeNull();
 });
 
-test('one that the database refuses fails alone', async () => {
+test('one that the database rejects fails on its own', async () => {
   const source = await account();
   const others = [await submitted(await account()), await submitted(await account())];
   const poisoned = await submitted(source, { description: 'poison' });
   await hand.unsafe(`
-    CREATE FUNCTION refuse_poison() RETURNS trigger LANGUAGE plpgsql AS
+    CREATE FUNCTION reject_poison() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN IF NEW.narrative = 'poison' THEN RAISE EXCEPTION 'poison'; END IF; RETURN NEW; END $$;
-    CREATE TRIGGER refuse_poison BEFORE INSERT ON postings FOR EACH ROW EXECUTE FUNCTION refuse_poison()`);
+    CREATE TRIGGER reject_poison BEFORE INSERT ON postings FOR EACH ROW EXECUTE FUNCTION reject_poison()`);
   const outcomes = await Promise.allSettled([poisoned, ...others].map((id) => record(id, 'completed')));
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
   expect(await rowOf(poisoned)).toMatchObject({ status: 'processing', submission_status: 'unresolved' });
   expect(await world.events(poisoned)).toEqual(ALL_EVENTS.slice(0, 2));
-  await hand.unsafe('DROP TRIGGER refuse_poison ON postings');
+  await hand.unsafe('DROP TRIGGER reject_poison ON postings');
   expect(await record(poisoned, 'completed')).toEqual({ do: 'end' });
   expect(await world.events(poisoned)).toEqual(ALL_EVENTS);
 });
@@ -308,7 +312,7 @@ test('one whose last posting ends after its deadline leaves nothing', async () =
     CREATE FUNCTION slow_posting() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1.2); RETURN NEW; END $$;
     CREATE TRIGGER slow BEFORE INSERT ON postings FOR EACH ROW WHEN (NEW.entry_type = 'fee') EXECUTE FUNCTION slow_posting()`);
   const limits = { endsAt: performance.now() + 1_000, isGone: () => false };
-  const late = recordTakenSubmission(
+  const late = recordAcceptedSubmission(
     api.database.forCaller(limits),
     id,
     1,
@@ -326,4 +330,84 @@ test('one whose last posting ends after its deadline leaves nothing', async () =
   expect(await rowOf(id)).toMatchObject({ status: 'processing', submission_status: 'unresolved' });
   expect(await postingsOf(id)).toEqual([]);
   expect(await recordTogether(id, 'completed')).toEqual({ do: 'end' });
+});
+
+describe('a payment that its provider has taken and not decided on', () => {
+  const claim = { amountMinor: '1000', currency: 'GBP', returned: null };
+  const unnamed = { serviceProviderId: null, serviceProviderReference: null, claim };
+  const queued = (queuedAttempt: number): LookedUpPayment => ({
+    ...unnamed,
+    outcome: 'queued',
+    code: null,
+    queuedAttempt,
+  });
+  const rejected = (rejectedAttempt: number, code: string): LookedUpPayment => ({
+    ...unnamed,
+    outcome: 'failed',
+    code,
+    rejectedAttempt,
+  });
+  const rules = () => api.services.configuration;
+  const within = <Result>(step: (tx: Transaction) => Promise<Result>) => api.database.transaction(step);
+  const answer = (id: OutgoingTransferId, attempt: number, found: LookedUpPayment) =>
+    within((tx) => recordSubmission(tx, id, attempt, found, rules()));
+  const callBack = (id: OutgoingTransferId, found: LookedUpPayment) =>
+    within((tx) => applyPaymentReport(tx, { id, provider: 'sandbox-bank' }, found, rules()));
+  const lookUp = async (id: OutgoingTransferId, found: LookUpAnswer) => {
+    const { look_up_count: count } = await rowOf(id);
+    return within((tx) => recordLookUp(tx, id, count, found, rules()));
+  };
+  const retry = (id: OutgoingTransferId) => within((tx) => retrySubmission(tx, id, rules(), TESTER));
+  const stands = async (id: OutgoingTransferId, submission: string, attempt: number) => {
+    const { submission_status, submission_attempt, status } = await rowOf(id);
+    expect({ submission_status, submission_attempt, status }).toEqual({
+      submission_status: submission,
+      submission_attempt: attempt,
+      status: 'processing',
+    });
+  };
+
+  test('waits for its decision, and a look-up that does not find it changes nothing', async () => {
+    const id = await submitted(await account());
+    const step = await answer(id, 1, queued(1));
+    expect(step).toMatchObject({ do: 'wait', for: 'provider-decision' });
+    await lookUp(id, 'not-found');
+    await stands(id, 'queued', 1);
+    await lookUp(id, queued(1));
+    await stands(id, 'queued', 1);
+  });
+
+  test('is not queued by an answer that its rejection has overtaken', async () => {
+    const id = await submitted(await account());
+    expect(await callBack(id, rejected(1, 'BE08'))).toBe('applied');
+    expect(await callBack(id, queued(1))).toBe('no-effect');
+    await stands(id, 'rejected', 1);
+    await retry(id);
+    await within((tx) => advanceOutgoingTransfer(tx, id, rules()));
+    await lookUp(id, queued(1));
+    await stands(id, 'unresolved', 2);
+  });
+
+  test('may be an earlier attempt than the one it answers, whose rejection is then heard', async () => {
+    const id = await submitted(await account());
+    await within((tx) => requestLookUp(tx, id, rules(), TESTER));
+    await lookUp(id, 'not-found');
+    await retry(id);
+    await within((tx) => advanceOutgoingTransfer(tx, id, rules()));
+    await stands(id, 'unresolved', 2);
+    await answer(id, 2, queued(1));
+    await stands(id, 'queued', 1);
+    expect(await callBack(id, rejected(1, 'AC04'))).toBe('applied');
+    expect(await rowOf(id)).toMatchObject({ status: 'failed', reserved_minor: '0' });
+  });
+
+  test('is known to be queued after a restore that lost its attempt, and cannot be failed', async () => {
+    const id = await submitted(await account());
+    await callBack(id, rejected(1, 'BE08'));
+    const adopted = within((tx) => adoptPayment(tx, { id, provider: 'sandbox-bank' }, queued(2), rules()));
+    expect(await adopted).toBe('applied');
+    await stands(id, 'queued', 2);
+    const failure = within((tx) => failOutgoingTransfer(tx, { id, reason: 'It was rejected.' }, rules(), TESTER));
+    await expect(failure).rejects.toThrow(/the provider has taken it/);
+  });
 });

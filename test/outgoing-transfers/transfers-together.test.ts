@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { until } from '../harness/stage.ts';
 
-// Concurrent internal transfers share a statement and nothing else: a refusal, replay, delay or failure of one is its own.
+// Concurrent internal transfers share a statement and nothing else: a rejection, replay, delay or failure of one is its own.
 
 let database: TestDatabase;
 let api: TestApi;
@@ -43,11 +43,11 @@ function body(source: string, destination: string, change: Json = {}): Json {
   return { workflow: { code: 'client.direct' }, data: { outgoingTransfer } };
 }
 
-function send(sent: Json, key: string = randomUUID()): Promise<Called> {
+function send(sent: Json, key: string = randomUUID()): Promise<ApiResponse> {
   return api.call('POST', '/outgoing-transfers', sent, { key });
 }
 
-function outcomes(answers: readonly Called[]): string[] {
+function outcomes(answers: readonly ApiResponse[]): string[] {
   return answers.map((answer) => (answer.status === 201 ? 'settled' : `${answer.status} ${answer.body.code}`));
 }
 
@@ -78,7 +78,7 @@ test('transfers that come together share commits, and each moves its own money',
   expect((await world.statement(first)).at(-1)).toMatchObject({ balance: 160 });
 });
 
-test('a refusal concerns its own request alone, whose key is free again', async () => {
+test('a rejection concerns only its own request, whose key is free again', async () => {
   const [rich = '', poor = '', receiver = ''] = await accounts(3, 10);
   const euro = await world.account(payer, { currency: 'EUR', amount: 10 });
   const unknown = randomUUID();
@@ -97,7 +97,7 @@ test('a refusal concerns its own request alone, whose key is free again', async 
   const keys = round.map(() => randomUUID());
   const answers = await Promise.all(round.map(([sent], index) => send(sent, keys[index])));
   expect(outcomes(answers)).toEqual(round.map(([, outcome]) => outcome));
-  // A refused request's answer is not stored: with its key, another body is taken for the first one.
+  // A rejected request's answer is not stored: with its key, another body is taken for the first one.
   const again = round.flatMap(([, outcome], index) => (outcome === 'settled' ? [] : [keys[index]]));
   const settled = await Promise.all(again.map((key) => send(body(rich, receiver, { amount: 0.01 }), key)));
   expect(outcomes(settled)).toEqual(again.map(() => 'settled'));
@@ -118,7 +118,7 @@ test('money that one transfer brings may be sent on by those after it, never twi
   expect(made).toBeGreaterThanOrEqual(30);
 });
 
-test('one key sent many times at once makes one transfer and gets one answer; with another body it is refused', async () => {
+test('one key sent many times at once makes one transfer and gets one answer; with another body it is rejected', async () => {
   const [source = '', destination = ''] = await accounts(2, 50);
   const key = randomUUID();
   const others = Array.from({ length: 10 }, () => send(body(source, destination, { amount: 0.5 })));
@@ -134,7 +134,7 @@ test('one key sent many times at once makes one transfer and gets one answer; wi
   expect((await world.balance(source)).available).toBe(43);
 });
 
-test('a key is not given the answer of another transfer of its moment that is refused in the end', async () => {
+test('a key does not get the answer of a concurrent transfer that is rejected in the end', async () => {
   const [source = '', destination = ''] = await accounts(2, 1);
   const key = randomUUID();
   const sent = Array.from({ length: 12 }, () => send(body(source, destination, { amount: 5 }), key));
@@ -190,7 +190,7 @@ test('a locked account delays its own transfers, and no others', async () => {
   for (const count of [20, 1, 20]) {
     const others = await Promise.all(Array.from({ length: count }, () => send(body(free, receiver))));
     expect(outcomes(others)).toEqual(others.map(() => 'settled'));
-    // One that comes alone.
+    // A single one.
     waiting.push(sendHeld());
   }
   expect(answered).toBe(0);
@@ -201,7 +201,7 @@ test('a locked account delays its own transfers, and no others', async () => {
   expect((await world.balance(itsReceiver)).available).toBe(59);
 });
 
-test('a transfer that the database cannot take fails alone', async () => {
+test('a transfer that the database cannot take fails on its own', async () => {
   const [source = '', destination = ''] = await accounts(2, 50);
   await hand.unsafe(`
     CREATE FUNCTION fail_poison() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'poison'; END $$;

@@ -3,15 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startApi, TEST_AUDIENCE, type TestApi } from '../harness/api.ts';
 import { socketTo } from '../harness/faults/sockets.ts';
 import { TEST_ENCRYPTION_KEY } from '../harness/keyring.ts';
 import { moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
-
-const MAIN = fileURLToPath(new URL('../../api/main.ts', import.meta.url));
+import { entryArguments } from '../tools/run/entries.ts';
 
 let database: TestDatabase;
 /** Creates the machine user of the process under test. */
@@ -39,7 +37,7 @@ interface ApiProcess {
 }
 
 function spawnApi(environment: Readonly<Record<string, string>> = {}): ApiProcess {
-  const child = spawn(process.execPath, ['--import', 'tsx', MAIN], {
+  const child = spawn(process.execPath, entryArguments('api/main.ts'), {
     env: {
       ...process.env,
       DATABASE_URL: database.url,
@@ -101,8 +99,8 @@ async function sessionsOf(name: string): Promise<number> {
   return rows.length;
 }
 
-test('starts without Postgres, says that it is not ready, and goes on', async () => {
-  const running = spawnApi({ DATABASE_URL: 'postgres://nobody@127.0.0.1:9/nothing' });
+test('starts without Postgres, says that it is not ready, and keeps running', async () => {
+  const running = spawnApi({ DATABASE_URL: 'postgres://unknown@127.0.0.1:9/nothing' });
   const url = await readyUrl(running);
   const ready = await fetch(`${url}/health/ready`);
   expect(ready.status).toBe(503);
@@ -145,7 +143,7 @@ test('a shared statement that fails shows in the metrics of the process and in i
   expect(running.output()).toContain('a shared statement failed');
 });
 
-test('has as many connections without a token of one address as its configuration says, and logs and counts the next', async () => {
+test('accepts as many connections without a token from one address as configured, and logs and counts the next', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'api-process-'));
   const file = join(directory, 'connections.json');
   writeFileSync(file, JSON.stringify({ connections: { withoutTokenPerAddress: 16 } }));
@@ -156,11 +154,11 @@ test('has as many connections without a token of one address as its configuratio
   await Promise.race(sockets.map((socket) => new Promise((resolve) => socket.resume().once('close', resolve))));
   const port = /"metricsPort":(\d+)/.exec(running.output())?.[1];
   const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-  expect(metrics).toContain('security_refusals_total{reason="connections-of-address"} 1\n');
+  expect(metrics).toContain('security_rejections_total{reason="connections-of-address"} 1\n');
   for (const socket of sockets) socket.destroy();
   running.child.kill('SIGTERM');
   expect(await running.ended).toBe(0);
-  expect(running.output()).toContain('"event":"security-refusal","reason":"connections-of-address"');
+  expect(running.output()).toContain('"event":"security-rejection","reason":"connections-of-address"');
 });
 
 test('a batch whose process is killed half-way and that is sent again creates each transfer once', async () => {
@@ -200,7 +198,7 @@ test('a batch whose process is killed half-way and that is sent again creates ea
   const { data } = JSON.parse(await answer.text());
   const results = data.results.map(({ result }: { result: string }) => result);
   expect(results.filter((result: string) => result === 'replayed').length).toBeGreaterThanOrEqual(begun);
-  expect(results.filter((result: string) => result === 'refused')).toEqual([]);
+  expect(results.filter((result: string) => result === 'rejected')).toEqual([]);
   expect(await created()).toBe(1_000);
   await world.invariantsHold();
 });

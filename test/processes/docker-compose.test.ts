@@ -1,21 +1,26 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { freePort } from '../../scripts/servers/ports.ts';
-import { type RunningPostgres, startPostgres } from '../../scripts/servers/postgres.ts';
-import { temporalBinary } from '../../scripts/servers/temporal-binary.ts';
-import { TEMPORAL_SERVER_VERSION, temporalCluster } from '../../scripts/servers/temporal-cluster.ts';
+import { freePort } from '../../dev/servers/ports.ts';
+import { type RunningPostgres, startPostgres } from '../../dev/servers/postgres.ts';
+import { temporalBinary } from '../../dev/servers/temporal-binary.ts';
+import {
+  HISTORY_SHARDS,
+  startTemporalInOneProcess,
+  TEMPORAL_SERVER_VERSION,
+  temporalPrograms,
+} from '../../dev/servers/temporal-cluster.ts';
 import type { Json } from '../harness/api.ts';
-import { layOutImage } from '../harness/servers/docker-image.ts';
+import { buildContext, ignoreRules, layOutImage } from '../harness/servers/docker-image.ts';
 import { eventually } from '../harness/servers/started-service.ts';
-import { type RunningTemporalCluster, startTemporalCluster } from '../harness/servers/temporal-cluster.ts';
+import { ALERTMANAGER_VERSION, PROMETHEUS_VERSION } from '../tools/prometheus.ts';
 
 const PROJECT_DIRECTORY = fileURLToPath(new URL('../..', import.meta.url));
 const WAIT_MS_MAX = 180_000;
@@ -24,6 +29,10 @@ const WAIT_MS_MAX = 180_000;
 const REQUIRED = [
   'AUDIENCE',
   'CONFIG_FILE',
+  'CONSOLE_CLIENT_ID',
+  'CONSOLE_CLIENT_SECRET',
+  'CONSOLE_ISSUER',
+  'CONSOLE_URL',
   'DATABASE_PASSWORD',
   'ENCRYPTION_KEY',
   'MAIL_FROM',
@@ -33,7 +42,7 @@ const REQUIRED = [
   'SMTP_URL',
   'TEMPORAL_POSTGRES_PASSWORD',
 ];
-const REQUIRED_FOR_SANDBOX = ['SANDBOX_BANK_SECRET'];
+const REQUIRED_FOR_SANDBOX = ['CONSOLE_CLIENT_SECRET', 'CONSOLE_ISSUER', 'CONSOLE_URL', 'SANDBOX_BANK_SECRET'];
 /** The tag of the image: the one variable with a default. */
 const RELEASE = /(?<!\$)\$\{RELEASE:-latest\}/g;
 
@@ -80,7 +89,7 @@ describe('the files', () => {
     expect(validate(parsed(given)), JSON.stringify(validate.errors)).toBe(true);
   });
 
-  test('the check sees a mistake', () => {
+  test('the check finds a mistake', () => {
     const wrong = parsed(text);
     wrong.services.api.depends_on.migrate.condition = 'service_perfect';
     wrong.services.worker.comand = [];
@@ -97,10 +106,10 @@ describe('the files', () => {
     for (const name of REQUIRED) expect(text.slice(0, text.indexOf('name: ')), 'the heading').toContain(name);
   });
 
-  test('the service has its own database role, the migration alone that of the owner, the sandbox no database access, and the service no sandbox settings', () => {
+  test('the service has its own database role, only the migration that of the owner, the sandbox no database access, and the service no sandbox settings', () => {
     const { services } = parsed(text);
     const roleIn = (address: string) => new URL(address.replace(/\$\{[^}]*\}/, 'password')).username;
-    for (const name of ['migrate', 'api', 'worker'])
+    for (const name of ['migrate', 'api', 'worker', 'worker-version', 'console'])
       expect(roleIn(services[name].environment.DATABASE_URL)).toBe('financial_accounts');
     for (const [name, { environment = {} }] of Object.entries<Json>(services)) {
       const address: string | undefined = environment.MIGRATION_DATABASE_URL;
@@ -114,7 +123,9 @@ describe('the files', () => {
     expect(
       Object.keys(sandbox.environment).filter((name) => !/^(SANDBOX_|CALLBACK_URL$|DATA_DIR$)/.test(name)),
     ).toEqual([]);
-    expect(sandbox.networks.filter((name: string) => services.postgres.networks.includes(name))).toEqual([]);
+    expect(Object.keys(sandbox.networks).filter((name: string) => services.postgres.networks.includes(name))).toEqual(
+      [],
+    );
   });
 
   test('every service has a log of limited size, and one tag names the release of every image of ours', () => {
@@ -130,12 +141,38 @@ describe('the files', () => {
     }
   });
 
+  test('the profile `watch` has the releases that the tests run, mounts files that exist, and is reached on this host only', () => {
+    const { services } = parsed(text);
+    const watching = Object.entries<Json>(services).filter(([, { profiles = [] }]) => profiles.includes('watch'));
+    expect(watching.map(([name]) => name)).toEqual(['prometheus', 'alertmanager', 'grafana']);
+    expect(services.prometheus.image).toBe(`prom/prometheus:v${PROMETHEUS_VERSION}`);
+    expect(services.alertmanager.image).toBe(`prom/alertmanager:v${ALERTMANAGER_VERSION}`);
+    for (const [name, { image, ports: published, volumes, networks }] of watching) {
+      expect(image, name).toMatch(/:v?\d+\.\d+\.\d+$/);
+      expect(published, name).toEqual([expect.stringMatching(/^127\.0\.0\.1:\d+:\d+$/)]);
+      expect(networks, name).not.toContain('books');
+      for (const volume of volumes.filter((one: string) => one.startsWith('./')))
+        expect(existsSync(join(PROJECT_DIRECTORY, volume.split(':')[0])), volume).toBe(true);
+    }
+    const targets = parse(textOf('deploy/prometheus/prometheus.yml')).scrape_configs;
+    for (const { dns_sd_configs: found } of targets) {
+      const [{ names, port }] = found;
+      expect(String(port), names[0]).toBe(services[names[0]].environment.METRICS_PORT);
+      expect(services[names[0]].networks, names[0]).toContain(services.prometheus.networks[0]);
+    }
+    const source = parse(textOf('deploy/grafana/provisioning/datasources/prometheus.yml')).datasources[0];
+    expect(source.url).toBe('http://prometheus:9090');
+    const files = parse(textOf('deploy/grafana/provisioning/dashboards/files.yml')).providers[0].options.path;
+    expect(services.grafana.volumes).toContain(`./deploy/grafana/dashboards:${files}:ro`);
+  });
+
   test("Temporal's images are of the release that the tests run, and none is the deprecated auto-setup", () => {
     const images = Object.values<Json>(parsed(text).services).map(({ image }) => image);
     const temporals = images.filter((image) => /temporalio\/(server|admin-tools)/.test(image));
     expect(temporals.length).toBeGreaterThan(1);
     for (const image of temporals) expect(image).toContain(`:${TEMPORAL_SERVER_VERSION}`);
     expect(images.join()).not.toContain('auto-setup');
+    expect(parsed(text).services.temporal.environment.NUM_HISTORY_SHARDS).toBe(String(HISTORY_SHARDS));
   });
 });
 
@@ -144,8 +181,10 @@ describe('the commands, each by itself with the environment of its service, from
   const image = join(folder, 'image');
   const children: ChildProcess[] = [];
   let server: RunningPostgres;
-  let temporal: RunningTemporalCluster;
+  let temporal: Awaited<ReturnType<typeof startTemporalInOneProcess>>;
   let files: Json;
+  /** Of ours, of which the image is made. */
+  let sources: readonly string[];
   /** Replaces the names and ports of compose's networks. */
   let places: readonly (readonly [string, string])[];
   let ports: Readonly<Record<'api' | 'sandbox' | 'smtp', number>>;
@@ -153,6 +192,10 @@ describe('the commands, each by itself with the environment of its service, from
     AUDIENCE: 'https://compose.example.com',
     CONFIG_FILE: join(folder, 'configuration.json'),
     DATABASE_PASSWORD: randomBytes(16).toString('hex'),
+    CONSOLE_CLIENT_ID: 'console',
+    CONSOLE_CLIENT_SECRET: randomBytes(16).toString('hex'),
+    CONSOLE_ISSUER: 'https://login.example.com/identity',
+    CONSOLE_URL: 'https://console.example.com',
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     MAIL_FROM: 'no-reply@example.com',
     MIGRATION_DATABASE_PASSWORD: randomBytes(16).toString('hex'),
@@ -164,12 +207,12 @@ describe('the commands, each by itself with the environment of its service, from
   };
 
   beforeAll(async () => {
-    layOutImage(PROJECT_DIRECTORY, image);
+    sources = await layOutImage(PROJECT_DIRECTORY, image);
     server = await startPostgres({ dataDirectory: join(folder, 'postgres') });
     // The server of the tests has a database and a role of this name already, which the image of Postgres has not.
     await onServer((sql) => sql.unsafe('DROP DATABASE financial_accounts'));
     await onServer((sql) => sql.unsafe('DROP ROLE financial_accounts'));
-    temporal = await startTemporalCluster({
+    temporal = await startTemporalInOneProcess({
       serverUrl: server.ownerUrl,
       directory: join(folder, 'temporal'),
       suffix: 'compose',
@@ -189,7 +232,8 @@ describe('the commands, each by itself with the environment of its service, from
     ];
     const realUse = {
       providers: { 'sandbox-bank': null },
-      directories: { 'pay-uk': { defaultProvider: 'custom-bank' } },
+      directories: { 'pay-uk': { defaultProvider: 'custom-bank' }, 'eu-vop': { defaultProvider: 'custom-bank' } },
+      console: { roles: { 'payments-on-call': 'operator' } },
     };
     writeFileSync(values.CONFIG_FILE, JSON.stringify(realUse));
   });
@@ -222,7 +266,7 @@ describe('the commands, each by itself with the environment of its service, from
   /** The service's own variables and nothing of ours, but what finds programs. */
   function environmentOf(service: Json, change: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
     const own = Object.entries<string>(service.environment).map(([name, value]) => [name, here(value)]);
-    const loopback = { API_HOST: '127.0.0.1', METRICS_HOST: '127.0.0.1' };
+    const loopback = { API_HOST: '127.0.0.1', CONSOLE_HOST: '127.0.0.1', METRICS_HOST: '127.0.0.1' };
     return { PATH: process.env.PATH, HOME: process.env.HOME, ...Object.fromEntries(own), ...loopback, ...change };
   }
 
@@ -263,6 +307,13 @@ describe('the commands, each by itself with the environment of its service, from
     return ended;
   }
 
+  test('what the image is made of reaches its build, and nothing that is secret or only for tests does', () => {
+    const context = buildContext(PROJECT_DIRECTORY, ignoreRules(textOf('.dockerignore')), ['node_modules', '.git']);
+    expect(sources.length).toBeGreaterThan(500);
+    expect(sources.filter((path) => !context.includes(path))).toEqual([]);
+    expect(context.filter((path) => /\.test\.ts$|\.pem$|^\.env/.test(path))).toEqual([]);
+  });
+
   test('the script of the first start makes two roles without further rights, of which one owns the database and migrates', async () => {
     const script: string = files.base.configs['service-roles'].content;
     for (const statement of script.trim().split('\n')) await onServer((sql) => sql.unsafe(statement));
@@ -279,10 +330,16 @@ describe('the commands, each by itself with the environment of its service, from
     expect((await run(migrate.command, environmentOf(migrate))).output).toBe('The database is up to date.\n');
   });
 
+  test('operators’ commands act on the database', async () => {
+    const check = ['node', 'dist/fas.mjs', 'ledger', 'check', '--json'];
+    const checked = await run(check, environmentOf(files.base.services.worker));
+    expect(checked).toEqual({ status: 0, output: '{"violations":[]}\n' });
+  });
+
   test("Temporal's schema and namespace are made, and made again without harm", async () => {
     const bin = join(folder, 'bin');
     mkdirSync(bin);
-    symlinkSync((await temporalCluster()).sqlTool, join(bin, 'temporal-sql-tool'));
+    symlinkSync((await temporalPrograms()).sqlTool, join(bin, 'temporal-sql-tool'));
     symlinkSync(await temporalBinary(), join(bin, 'temporal'));
     const PATH = `${bin}:${process.env.PATH}`;
     const { 'temporal-schema': schema, 'temporal-namespace': namespace } = files.base.services;
@@ -298,29 +355,43 @@ describe('the commands, each by itself with the environment of its service, from
     }
   });
 
-  test('API and worker start on it, are healthy by their own checks, and end in order', async () => {
-    const { api, worker } = files.base.services;
+  test('API, worker and console start on it, are healthy by their own checks, and end in order', async () => {
+    const { api, worker, console: operating } = files.base.services;
     const ownPort = { PORT: String(ports.api), METRICS_PORT: String(await freePort()) };
     const apiProcess = await startUntil('api ready', api, ownPort);
-    const workerProcess = await startUntil('worker ready', worker, { METRICS_PORT: String(await freePort()) });
+    const guide = await fetch(`http://127.0.0.1:${ports.api}/docs/guides/hold-money`);
+    expect(guide.status, 'the image has the guides').toBe(200);
+    const workerPort = String(await freePort());
+    const workerProcess = await startUntil('worker ready', worker, { METRICS_PORT: workerPort });
     const [, ...apiCheck] = api.healthcheck.test.map((word: string) => word.replace('3000', String(ports.api)));
     expect(await run(apiCheck, environmentOf(api))).toMatchObject({ status: 0 });
-    const [, ...workerCheck] = worker.healthcheck.test;
-    await eventually(
-      async () => (await run(workerCheck, environmentOf(worker))).status === 0,
-      WAIT_MS_MAX,
-      () => `no worker of ${hostname()} polls`,
-    );
+    const consolePort = String(await freePort());
+    const consoleProcess = await startUntil('console ready', operating, {
+      CONSOLE_PORT: consolePort,
+      METRICS_PORT: String(await freePort()),
+    });
+    const [, ...consoleCheck] = operating.healthcheck.test.map((word: string) => word.replace('3200', consolePort));
+    expect(await run(consoleCheck, environmentOf(operating))).toMatchObject({ status: 0 });
+    expect(Object.keys(operating.environment), 'the console').not.toContain('ENCRYPTION_KEY');
+    const [, ...workerCheck] = worker.healthcheck.test.map((word: string) => word.replace('9464', workerPort));
+    expect(await run(workerCheck, environmentOf(worker))).toMatchObject({ status: 0 });
+    const { 'worker-version': promotion } = files.base.services;
+    expect(await run(promotion.command, environmentOf(promotion)), 'the tasks are given to the worker').toEqual({
+      status: 0,
+      output: expect.stringContaining('Workers of latest get all tasks.\n'),
+    });
     expect(await stop(apiProcess)).toBe(0);
     expect(await stop(workerProcess)).toBe(0);
+    expect(await stop(consoleProcess)).toBe(0);
     expect((await run(apiCheck, environmentOf(api))).status, 'the check can fail').toBe(1);
   });
 
-  test('with the sandbox, it starts too, and API and worker beside it', async () => {
+  test('with the sandbox, the sandbox starts too, along with API and worker', async () => {
     const { sandbox, api, worker } = files.all.services;
     const change = {
       SANDBOX_PORT: String(ports.sandbox),
       SANDBOX_SMTP_PORT: String(ports.smtp),
+      SANDBOX_SFTP_PORT: '0',
       SANDBOX_HOST: '127.0.0.1',
     };
     const started = [await startUntil('sandbox ready', sandbox, change)];

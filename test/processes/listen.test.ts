@@ -3,18 +3,23 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { writeEndpoints } from '../../cli/common/endpoints.ts';
+import { identify } from '../../cli/common/processes.ts';
+import { EXIT_STATUSES } from '../../cli/program/exit-statuses.ts';
+import { verifyWebhook } from '../../client/webhooks.ts';
 import { loadEventBodies } from '../../db/webhooks/event-documents.ts';
-import { writeEndpoints } from '../../scripts/frame/endpoints.ts';
-import { identify } from '../../scripts/frame/processes.ts';
-import { registerDevelopmentUsers } from '../../scripts/start/development-users.ts';
-import { verifyWebhook } from '../../sdk/verify-webhook.ts';
+import { registerDevelopmentUsers } from '../../dev/start/development-users.ts';
 import { startApi, TEST_AUDIENCE, type TestApi } from '../harness/api.ts';
+import { startTcpProxy } from '../harness/faults/tcp-proxy.ts';
 import { moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { eventually, temporaryDirectory } from '../harness/servers/sandbox.ts';
 import { newSecret, type Receiver, sequence, startReceiver } from '../harness/webhooks/webhooks.ts';
+import { entryArguments } from '../tools/run/entries.ts';
 
-// `npm run listen` as a process: killed, refused, and started again.
+// `fas listen`, which is also `npm run listen`, as a process: killed, cut off, rejected, and started again.
+
+const CUTS = 20;
 
 const PROJECT_DIRECTORY = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -38,10 +43,17 @@ beforeEach(async () => {
   directory = temporaryDirectory();
   listeners = [];
   mkdirSync(join(directory.path, 'run'));
+  reachedAt(api.url);
+  await registerDevelopmentUsers(directory.path, database.url);
+  receiver = await startReceiver();
+});
+
+/** Where the listener finds the API. */
+function reachedAt(apiUrl: string): void {
   const none = 'http://127.0.0.1:1';
   writeEndpoints(directory.path, {
-    apiUrl: api.url,
-    publicUrl: api.url,
+    apiUrl,
+    publicUrl: apiUrl,
     sandboxUrl: none,
     apiMetricsUrl: none,
     workerMetricsUrl: none,
@@ -52,9 +64,7 @@ beforeEach(async () => {
     audience: TEST_AUDIENCE,
     hasDevelopmentUsers: true,
   });
-  await registerDevelopmentUsers(directory.path, database.url);
-  receiver = await startReceiver();
-});
+}
 
 afterEach(async () => {
   for (const listener of listeners) await listener.kill();
@@ -72,8 +82,8 @@ interface Listener {
 }
 
 function listen(...more: readonly string[]): Listener {
-  const argv = ['--import', 'tsx', 'scripts/listen.ts', ...more];
-  const env = { ...process.env, DATA_DIR: directory.path };
+  const argv = [...entryArguments('cli/fas.ts'), 'listen', ...more];
+  const env = { ...process.env, DATA_DIR: directory.path, XDG_CONFIG_HOME: directory.path };
   const child = spawn(process.execPath, argv, { cwd: PROJECT_DIRECTORY, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -85,7 +95,10 @@ function listen(...more: readonly string[]): Listener {
   const listener: Listener = {
     process: child,
     output: () => output,
-    secret: () => eventually('a secret', () => /^Signing secret: (whsec_\S+)$/m.exec(output)?.[1]),
+    secret: async () => {
+      const shown = await eventually('a secret', () => /^Signing secret: (?:in )?(\S+)$/m.exec(output)?.[1]);
+      return shown.startsWith('whsec_') ? shown : readFileSync(shown, 'utf8').trim();
+    },
     kill: async () => {
       child.kill('SIGKILL');
       await closed;
@@ -99,11 +112,11 @@ function listen(...more: readonly string[]): Listener {
 /** A listener as a developer starts it: npm, its shell, and what they run. */
 async function listenByNpm(): Promise<ChildProcess> {
   const argv = ['run', '-s', 'listen', '--', '--forward-to', receiver.url];
-  const env = { ...process.env, DATA_DIR: directory.path };
-  // In a group of its own, as a terminal's: a signal for npm reaches npm alone.
-  const npm = spawn('npm', argv, { cwd: PROJECT_DIRECTORY, env, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+  const env = { ...process.env, DATA_DIR: directory.path, XDG_CONFIG_HOME: directory.path };
+  // In a group of its own, as a terminal's: a signal for npm reaches only npm.
+  const npm = spawn('npm', argv, { cwd: PROJECT_DIRECTORY, env, stdio: ['ignore', 'inherit', 'pipe'], detached: true });
   let output = '';
-  npm.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+  npm.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     output += chunk;
   });
   await until(() => output.includes('Forwarding events after position'));
@@ -157,30 +170,31 @@ test('begins now, and forwards what happens in order, with the bytes of a webhoo
   }
 });
 
-test('killed while the receiver refuses, it goes on with the refused event: nothing lost, order kept, the same secret', async () => {
+test('killed while the receiver rejects, it continues with the rejected event: nothing lost, order kept, the same secret', async () => {
   const taken: string[] = [];
-  const refused: string[] = [];
-  let refusesFrom = 2;
+  const rejected: string[] = [];
+  let rejectsFrom = 2;
   receiver.answer(({ id }, response) => {
-    const isRefused = !taken.includes(id) && taken.length >= refusesFrom;
-    (isRefused ? refused : taken).push(id);
-    response.writeHead(isRefused ? 503 : 204).end();
+    const isRejected = !taken.includes(id) && taken.length >= rejectsFrom;
+    (isRejected ? rejected : taken).push(id);
+    response.writeHead(isRejected ? 503 : 204).end();
   });
   const first = await listening();
   const secret = await first.secret();
   const ids = await happen(4);
-  await until(() => refused.length >= 2);
+  await until(() => rejected.length >= 2);
   expect(taken).toEqual(ids.slice(0, 2));
-  expect([...new Set(refused)]).toEqual([ids[2]]);
+  expect([...new Set(rejected)]).toEqual([ids[2]]);
   expect(first.output()).toContain('answered 503');
   await first.kill();
 
   const later = await happen(2);
   const second = await listening();
   expect(await second.secret()).toBe(secret);
-  await until(() => refused.length >= 4);
-  expect([...new Set(refused)]).toEqual([ids[2]]);
-  refusesFrom = Number.POSITIVE_INFINITY;
+  expect(second.output(), 'shown once').not.toContain(secret);
+  await until(() => rejected.length >= 4);
+  expect([...new Set(rejected)]).toEqual([ids[2]]);
+  rejectsFrom = Number.POSITIVE_INFINITY;
   expect(await accepted(taken, [...ids, ...later])).toEqual([...ids, ...later]);
   for (const { text, headers } of receiver.received) verifyWebhook(text, headers, secret);
 });
@@ -192,7 +206,7 @@ test('waits for a receiver that is away', async () => {
   await until(() => listener.output().includes('Forwarding events after position'));
   const ids = await happen(1);
   await until(() => listener.output().includes('ECONNREFUSED'));
-  expect(listener.output()).toContain('trying again in 2 s');
+  expect(listener.output()).toContain('trying until it is accepted');
   await listener.kill();
   receiver = await startReceiver();
   await listening();
@@ -200,7 +214,7 @@ test('waits for a receiver that is away', async () => {
   expect(receiver.received.map(({ id }) => id)).toEqual(ids);
 });
 
-test('--from goes back to an instant, and --secret signs from then on', async () => {
+test('--from goes back to an instant, and the secret of --secret-file signs from then on', async () => {
   const [before, at] = await Promise.all([
     happen(1),
     api.database.statement<{ now: Date }>('SELECT service_now() AS now', []),
@@ -208,7 +222,9 @@ test('--from goes back to an instant, and --secret signs from then on', async ()
   const instant = new Date(at[0]?.now ?? '').toISOString().slice(0, 19);
   const ids = await happen(2);
   const secret = newSecret();
-  const first = await listening('--from', `${instant}Z`, '--secret', secret);
+  const file = join(directory.path, 'secret');
+  writeFileSync(file, `${secret}\n`);
+  const first = await listening('--from', `${instant}Z`, '--secret-file', file);
   await until(() => ids.every((id) => receiver.received.some((one) => one.id === id)));
   const order = receiver.received.map(({ id }) => id).filter((id) => [...before, ...ids].includes(id));
   expect(order.slice(-2)).toEqual(ids);
@@ -222,33 +238,100 @@ test('--from goes back to an instant, and --secret signs from then on', async ()
 });
 
 test.each(['', 'twelve\n', '-1\n'])(
-  'a damaged position (%j) is refused in one line, and --from replaces it',
+  'a damaged position (%j) is rejected in one line, and --from replaces it',
   async (text) => {
     writeFileSync(join(directory.path, 'listener-position'), text);
-    const refused = listen('--forward-to', receiver.url);
-    expect(await refused.ended()).toBe(1);
-    expect(refused.output()).toContain('listener-position holds no position. Begin at an instant with --from');
+    const rejected = listen('--forward-to', receiver.url);
+    expect(await rejected.ended()).toBe(EXIT_STATUSES.usage.status);
+    expect(rejected.output()).toContain('listener-position holds no position. Begin at an instant with --from');
     expect(receiver.received).toEqual([]);
     await listening('--from', '2100-01-01T00:00:00Z');
   },
 );
 
-test('a wrong command line is refused in one line', async () => {
+test('a wrong command line is rejected in one line', async () => {
   const url = ['--forward-to', 'http://127.0.0.1:1/'];
+  const file = join(directory.path, 'secret');
+  writeFileSync(file, 'secret');
   const wrong: [argv: string[], line: string][] = [
-    [[], 'Usage: npm run listen'],
+    [[], "Required option '--forward-to <URL>'"],
     [['--forward-to', 'receiver'], '--forward-to must be an http or https URL'],
     [[...url, '--from', 'yesterday'], '--from must be a date-time'],
-    [[...url, '--secret', 'secret'], '--secret must be whsec_'],
+    [[...url, '--secret-file', file], '--secret-file must have whsec_'],
   ];
   await Promise.all(
     wrong.map(async ([argv, line]) => {
       const listener = listen(...argv);
-      expect(await listener.ended()).toBe(1);
+      expect(await listener.ended()).toBe(EXIT_STATUSES.usage.status);
       expect(listener.output()).toContain(line);
-      expect(listener.output().trim().split('\n')).toHaveLength(1);
     }),
   );
+});
+
+test('cut off from the API 20 times while events come, it says so, and forwards each once and in order', async () => {
+  const { hostname, port } = new URL(api.url);
+  const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
+  onTestFinished(() => proxy.close());
+  reachedAt(`http://127.0.0.1:${proxy.port}`);
+  const listener = await listening();
+  const ids: string[] = [];
+  for (let cut = 1; cut <= CUTS; cut += 1) {
+    // Connections are held, in the middle of whatever they carry, until the events are in the log, and are then closed.
+    proxy.hold();
+    ids.push(...(await happen(1)));
+    proxy.release();
+    await until(() => receiver.received.some(({ id }) => id === ids.at(-1)));
+  }
+  expect(receiver.received.map(({ id }) => id)).toEqual(ids);
+  expect(listener.output()).toMatch(/No answer \(.*\): sent again|does not answer/);
+});
+
+test('while the service is away it says from which position it will continue, and does so at its next address', async () => {
+  const listener = await listening();
+  reachedAt('http://127.0.0.1:1');
+  const ids = await happen(2);
+  await until(() => /does not answer \(.*\): trying again from position \d+/.test(listener.output()));
+  reachedAt(api.url);
+  await until(() => receiver.received.length >= 2);
+  expect(receiver.received.map(({ id }) => id)).toEqual(ids);
+  expect(listener.output()).toMatch(/answers again; continuing after position \d+/);
+});
+
+test('cut off from its receiver 20 times, it forwards every event in order; one is repeated only where no answer came', async () => {
+  const { hostname, port, pathname } = new URL(receiver.url);
+  const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
+  onTestFinished(() => proxy.close());
+  const listener = listen('--forward-to', `http://127.0.0.1:${proxy.port}${pathname}`);
+  await until(() => listener.output().includes('Forwarding events after position'));
+  let cuts = 0;
+  receiver.answer((_, response) => {
+    // The event has arrived, and its answer is lost.
+    if (cuts < CUTS && receiver.received.length % 2 === 1) {
+      cuts += 1;
+      response.socket?.destroy();
+    } else response.writeHead(204).end();
+  });
+  const ids = await happen(CUTS);
+  await until(() => receiver.received.length === 2 * CUTS);
+  expect(receiver.received.map(({ id }) => id)).toEqual(ids.flatMap((id) => [id, id]));
+});
+
+test('events that are no longer kept are a gap that it names, and it continues behind it', async () => {
+  await happen(2);
+  writeFileSync(join(directory.path, 'listener-position'), '1\n');
+  const [last] = await api.database.statement<{ last: bigint }>(
+    'SELECT last_position AS last FROM event_sequencer',
+    [],
+  );
+  await api.database.transaction(async (tx) => {
+    await tx.statement('DELETE FROM events WHERE first_position < $1', [last?.last]);
+    await tx.statement('UPDATE event_log_start SET first_position = $1', [last?.last]);
+  });
+  const listener = await listening();
+  await until(() => receiver.received.length > 0);
+  expect(listener.output()).toMatch(/GAP: the events after position 1, up to \d+, are no longer kept/);
+  const ids = await happen(1);
+  await until(() => receiver.received.some(({ id }) => id === ids[0]));
 });
 
 test.each([

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { OWNER_RUNS } from '../../db/service-role.ts';
 import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts';
-import { workflowId } from '../../workflows/frame/messages.ts';
+import { workflowId } from '../../workflows/common/messages.ts';
 import { startApi, TEST_AUDIENCE, type TestApi } from '../harness/api.ts';
 import { TEST_ENCRYPTION_KEY } from '../harness/keyring.ts';
 import { moneyWorld } from '../harness/money.ts';
@@ -11,6 +11,7 @@ import { createTestDatabase, type TestDatabase } from '../harness/servers/postgr
 import { startTemporalDevServer, type TestTemporal } from '../harness/servers/temporal.ts';
 import { until } from '../harness/stage.ts';
 import { ownCalendar } from '../harness/transfers/calendar-world.ts';
+import { type Entry, entryArguments } from '../tools/run/entries.ts';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 /** Longer than the relay, the sequencer and admissions take to look again. */
@@ -46,8 +47,8 @@ interface ServiceProcess {
   output(): string;
 }
 
-function start(entry: string, environment: Readonly<Record<string, string>> = {}): ServiceProcess {
-  const child = spawn(process.execPath, ['--import', 'tsx', entry], {
+function start(entry: Entry, environment: Readonly<Record<string, string>> = {}): ServiceProcess {
+  const child = spawn(process.execPath, entryArguments(entry), {
     cwd: PROJECT,
     env: {
       PATH: process.env.PATH,
@@ -126,7 +127,7 @@ async function leftOf(id: string): Promise<{ wakeups: number; unnumbered: number
 
 const metrics = async (metricsPort: string) => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
 
-test('loops that run alone hand the wake-up of a payment to Temporal and number its event, for an API that runs none', async () => {
+test('loops in a process of their own hand the wake-up of a payment to Temporal and number its event, for an API that runs none', async () => {
   const server = start('api/main.ts', { API_LOOPS: 'off' });
   const id = await payOutside(await port(server, 'port', 'api ready'));
   await new Promise((resolve) => setTimeout(resolve, EVERY_LOOP_HAS_LOOKED_MS));
@@ -181,7 +182,7 @@ test('an API, loops and a worker read a changed calendar without a restart, and 
     for (const metricsPort of ports) {
       await until(
         () => metrics(metricsPort),
-        (text) => text.includes('calendar_files_refused_total{calendar="gb"} 1'),
+        (text) => text.includes('calendar_files_rejected_total{calendar="gb"} 1'),
       );
       expect(await metrics(metricsPort)).toMatch(/^calendar_days_left\{calendar="gb"\} \d+$/m);
     }
@@ -194,7 +195,7 @@ test.each([
   ['api/main.ts', 'api ready'],
   ['loops/main.ts', 'loops ready'],
   ['activities/main.ts', 'worker ready'],
-])('%s warns when it runs as the owner of its tables, and only then', async (entry, ready) => {
+] as const)('%s warns when it runs as the owner of its tables, and only then', async (entry, ready) => {
   for (const [url, isOwner] of [
     [database.ownerUrl, true],
     [database.url, false],
@@ -220,7 +221,7 @@ test.each([
   ['loops/main.ts', 'DATABASE_URL', 'mysql://user:canary@host/db'],
   ['loops/main.ts', 'TEMPORAL_ADDRESS', 'nowhere'],
   ['loops/main.ts', 'METRICS_PORT', 'ninety'],
-])('%s: a bad %s ends the start with one clear line that names it', async (entry, name, value) => {
+] as const)('%s: a bad %s ends the start with one clear line that names it', async (entry, name, value) => {
   const failing = start(entry, { [name]: value });
   expect(await failing.ended).toBe(1);
   const lines = failing.output().trim().split('\n');

@@ -1,47 +1,46 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { createPrivateKey, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
-import { SignJWT } from 'jose';
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OWNER_RUNS } from '../../db/service-role.ts';
-import { freePort } from '../../scripts/servers/ports.ts';
-import { type RunningPostgres, startPostgres } from '../../scripts/servers/postgres.ts';
+import { freePort } from '../../dev/servers/ports.ts';
+import { type RunningPostgres, startPostgres } from '../../dev/servers/postgres.ts';
+import { startTemporalInOneProcess } from '../../dev/servers/temporal-cluster.ts';
+import { orderPayment, reportPaid, senderOf, statusOf } from '../deployment/plug-in-payment.ts';
 import type { Json } from '../harness/api.ts';
 import { eventually } from '../harness/servers/started-service.ts';
-import { type RunningTemporalCluster, startTemporalCluster } from '../harness/servers/temporal-cluster.ts';
 import { checkWebhook } from '../harness/webhooks/webhook-contract.ts';
 
-/** The README's section on real use, from an empty database to a payment, by its own commands. */
+/** The page on installation, from an empty database to a payment, by its own commands. */
 const PROJECT_DIRECTORY = fileURLToPath(new URL('../..', import.meta.url));
 const WAIT_MS_MAX = 180_000;
 const folder = mkdtempSync(join(tmpdir(), 'real-use-'));
 const processes: ChildProcess[] = [];
 let server: RunningPostgres;
-let temporal: RunningTemporalCluster;
+let temporal: Awaited<ReturnType<typeof startTemporalInOneProcess>>;
 let environment: NodeJS.ProcessEnv;
-let readme: Readonly<Record<'sql' | 'json' | 'sh', readonly string[]>>;
+let page: Readonly<Record<'sql' | 'json' | 'sh', readonly string[]>>;
 let port: number;
 
 beforeAll(async () => {
   // One server, for the service and for Temporal, which share nothing in it.
   server = await startPostgres({ dataDirectory: join(folder, 'postgres') });
-  temporal = await startTemporalCluster({
+  temporal = await startTemporalInOneProcess({
     serverUrl: server.ownerUrl,
     directory: join(folder, 'temporal'),
     suffix: 'real_use',
   });
   port = await freePort();
-  const section =
-    /^## Real use\n(.*?)^## /ms.exec(readFileSync(join(PROJECT_DIRECTORY, 'README.md'), 'utf8'))?.[1] ?? '';
+  const document = readFileSync(join(PROJECT_DIRECTORY, 'docs/installation.md'), 'utf8');
   const blocks = (kind: string) =>
-    [...section.matchAll(new RegExp(`^\`\`\`${kind}\\n(.*?)^\`\`\``, 'gms'))].map(([, text = '']) => text);
-  readme = { sql: blocks('sql'), json: blocks('json'), sh: blocks('sh') };
+    [...document.matchAll(new RegExp(`^\`\`\`${kind}\\n(.*?)^\`\`\``, 'gms'))].map(([, text = '']) => text);
+  page = { sql: blocks('sql'), json: blocks('json'), sh: blocks('sh') };
 });
 
 afterAll(async () => {
@@ -55,7 +54,7 @@ const ROLE = 'real_use_service';
 const PASSWORD = randomBytes(16).toString('hex');
 const OWNER_PASSWORD = randomBytes(16).toString('hex');
 
-/** The README's database and roles, under names that this server has not given yet. */
+/** The page's database and roles, under names that this server has not given yet. */
 function ownNames(text: string): string {
   return text
     .replaceAll('financial_accounts', ROLE)
@@ -63,7 +62,7 @@ function ownNames(text: string): string {
     .replaceAll('a long random text', PASSWORD);
 }
 
-/** The README's variables with this test's values, plus only what processes need of our environment. */
+/** The page's variables with this test's values, plus only what processes need of our environment. */
 function realUse(): NodeJS.ProcessEnv {
   const values: NodeJS.ProcessEnv = {
     DATABASE_URL: `postgres://${ROLE}:${PASSWORD}@127.0.0.1:${server.port}/${ROLE}`,
@@ -75,13 +74,13 @@ function realUse(): NodeJS.ProcessEnv {
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     SMTP_URL: 'smtp://127.0.0.1:9',
   };
-  const named = [...(readme.sh[0] ?? '').matchAll(/^export (\w+)=/gm)].map(([, name]) => name);
-  expect(named, 'the variables that the README sets').toEqual(Object.keys(values));
+  const named = [...(page.sh[0] ?? '').matchAll(/^export (\w+)=/gm)].map(([, name]) => name);
+  expect(named, 'the variables that the page sets').toEqual(Object.keys(values));
   const { PATH, HOME, XDG_CACHE_HOME } = process.env;
   return { PATH, HOME, XDG_CACHE_HOME, ...values };
 }
 
-/** A line of the README, with our folder and one of our ports. */
+/** A line of the page, with our folder and one of our ports. */
 function adapted(line: string, metricsPort: number): string {
   return ownNames(line)
     .replace('@postgres.internal:5432', `@127.0.0.1:${server.port}`)
@@ -138,9 +137,9 @@ async function endGroup(child: ChildProcess): Promise<void> {
 
 test('from nothing to a payment that is reported as completed, and the books hold', async () => {
   environment = realUse();
-  writeFileSync(join(folder, 'configuration.json'), readme.json[0] ?? '');
+  writeFileSync(join(folder, 'configuration.json'), page.json[0] ?? '');
   const admin = postgres(server.ownerUrl, { max: 1, onnotice: () => {} });
-  for (const statement of linesOf(readme.sql[0])) await admin.unsafe(ownNames(statement));
+  for (const statement of linesOf(page.sql[0])) await admin.unsafe(ownNames(statement));
   for (const name of [ROLE, `${ROLE}_owner`]) {
     const [role] = await admin`SELECT rolsuper, rolcreatedb, rolcreaterole FROM pg_roles WHERE rolname = ${name}`;
     expect(role, name).toEqual({ rolsuper: false, rolcreatedb: false, rolcreaterole: false });
@@ -148,11 +147,11 @@ test('from nothing to a payment that is reported as completed, and the books hol
   await admin.end({ timeout: 5 });
 
   let printed = '';
-  for (const line of linesOf(readme.sh[1])) printed = await run(adapted(line, 0));
+  for (const line of linesOf(page.sh[1])) printed = await run(adapted(line, 0));
   const [, id = ''] = /^id +(\S+)$/m.exec(printed) ?? [];
   const [, kid = ''] = /^kid +(\S+)$/m.exec(printed) ?? [];
   const outputs: (() => string)[] = [];
-  for (const line of linesOf(readme.sh[2])) outputs.push(startInBackground(adapted(line, await freePort())));
+  for (const line of linesOf(page.sh[2])) outputs.push(startInBackground(adapted(line, await freePort())));
   const log = () => outputs.map((output) => output()).join('\n');
   const url = environment.PUBLIC_URL;
   await eventually(
@@ -161,29 +160,12 @@ test('from nothing to a payment that is reported as completed, and the books hol
     log,
   );
 
-  const now = Math.floor(Date.now() / 1000);
-  const token = await new SignJWT({ iss: id, sub: id, aud: environment.AUDIENCE ?? '', iat: now, exp: now + 3_600 })
-    .setProtectedHeader({ alg: 'EdDSA', kid })
-    .sign(createPrivateKey(readFileSync(join(folder, 'caller.key'))));
-  const send = async (method: string, path: string, body?: Json): Promise<Json> => {
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    expect(response.ok, `${method} ${path}: ${response.status} ${text}\n${log()}`).toBe(true);
-    return JSON.parse(text).data;
-  };
+  const key = readFileSync(join(folder, 'caller.key'), 'utf8');
+  const send = await senderOf(url ?? '', { id, kid, key, audience: environment.AUDIENCE ?? '' }, log);
   const transferId = await orderPayment(send);
-  const statusOf = async () => (await send('GET', `/outgoing-transfers/${transferId}`)).outgoingTransfer.status;
   // The worker and Temporal carry it to where the caller is to pay.
-  await eventually(async () => (await statusOf()) === 'processing', WAIT_MS_MAX, log);
-  for (const status of ['released', 'completed']) {
-    const report = { workflow: { code: 'client.direct' }, data: { outgoingTransfer: { status } } };
-    await send('PATCH', `/outgoing-transfers/${transferId}`, report);
-    expect(await statusOf()).toBe(status);
-  }
+  await eventually(async () => (await statusOf(send, transferId)) === 'processing', WAIT_MS_MAX, log);
+  await reportPaid(send, transferId);
   expect(await run('npm run -s ledger:check')).toContain('The books hold');
   const types = ['created', 'processing', 'released', 'completed'].map((status) => `outgoing-transfer-${status}`);
   // The log gets its positions a moment after the commit.
@@ -202,64 +184,13 @@ test('from nothing to a payment that is reported as completed, and the books hol
   );
   expect(await run('npm run -s operate -- stuck')).toContain('Every open row has its workflow');
   expect(log()).not.toContain(OWNER_RUNS.split(':')[0]);
-  await refusesTheService();
+  await rejectsTheService();
 });
 
-/** What the README says of the role that the service runs as. */
-async function refusesTheService(): Promise<void> {
+/** What the page says of the role that the service runs as. */
+async function rejectsTheService(): Promise<void> {
   const service = postgres(environment.DATABASE_URL ?? '', { max: 1, onnotice: () => {} });
   for (const statement of ['ALTER TABLE postings DISABLE TRIGGER ALL', 'DELETE FROM postings', 'CREATE TABLE own ()'])
     await expect(service.unsafe(statement), statement).rejects.toMatchObject({ code: '42501' });
   await service.end({ timeout: 5 });
-}
-
-/** A client's plug-in account with money, and a payment of it to a bakery at another bank. */
-async function orderPayment(send: (method: string, path: string, body?: Json) => Promise<Json>): Promise<string> {
-  const identity = { type: 'individual', givenName: 'Ada', familyName: 'Lovelace', country: 'GB' };
-  const profile = { identityType: 'individual', residentialAddress: { country: 'GB', city: 'London' } };
-  const { client } = await send('POST', '/clients', {
-    workflow: { code: 'direct' },
-    data: { client: { identity, profile } },
-  });
-  const { account } = await send('POST', '/accounts', {
-    workflow: { code: 'client.issuing' },
-    data: { account: { clientId: client.id, currency: 'GBP' } },
-    connect: { method: 'plug-in', type: 'explicit', serviceProvider: 'custom-bank' },
-  });
-  const connection = { state: 'completed-up-to-date', status: 'active' };
-  await send('PATCH', `/accounts/${account.id}`, {
-    workflow: { code: 'client.direct' },
-    data: { account: { status: 'active', connection } },
-  });
-  const credit = { accountId: account.id, amount: 250, currency: 'GBP', scope: 'external', scheme: 'faster-payments' };
-  await send('POST', '/provisioned-account-credits', {
-    workflow: { code: 'client.direct' },
-    data: { provisionedAccountCredit: credit },
-  });
-  const bankAccount = {
-    country: 'GB',
-    currency: 'GBP',
-    accountNumber: '31926819',
-    routingCodes: { 'sort-code': '601613' },
-  };
-  const bakery = { clientId: client.id, identity: { type: 'corporate', legalName: 'Brook Lane Bakery Ltd' } };
-  const { beneficiary } = await send('POST', '/beneficiaries', {
-    workflow: { code: 'direct' },
-    data: { beneficiary: { ...bakery, bankAccounts: [bankAccount] } },
-  });
-  const { outgoingTransfer } = await send('POST', '/outgoing-transfers', {
-    workflow: { code: 'client.direct' },
-    data: {
-      outgoingTransfer: {
-        clientId: client.id,
-        currency: 'GBP',
-        amount: 19.99,
-        scope: 'external',
-        scheme: 'faster-payments',
-        source: { type: 'client-account', accountId: account.id },
-        destination: { type: 'beneficiary-bank-account', beneficiaryBankAccountId: beneficiary.bankAccounts[0].id },
-      },
-    },
-  });
-  return outgoingTransfer.id;
 }

@@ -1,36 +1,43 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDatabase, type Database } from '../../db/driver/client.ts';
+import { readEndpoints } from '../../cli/common/endpoints.ts';
+import { createDatabase } from '../../db/client.ts';
 import { checkLedger } from '../../db/ledger/check.ts';
-import { readEndpoints } from '../../scripts/frame/endpoints.ts';
+import type { Database } from '../../db/query/database.ts';
 import type { Json } from '../harness/api.ts';
 import { TEST_ENCRYPTION_KEY } from '../harness/keyring.ts';
 import { ClockedService } from '../harness/servers/clocked-service.ts';
 import { createTestDatabase } from '../harness/servers/postgres.ts';
 import { startSandbox, temporaryDirectory } from '../harness/servers/sandbox.ts';
-import { clearServicePlace, newServicePlace, type ServicePlace } from '../harness/servers/started-service.ts';
+import {
+  newServiceInstallation,
+  removeServiceInstallation,
+  type ServiceInstallation,
+} from '../harness/servers/started-service.ts';
 import { until } from '../harness/stage.ts';
 import { startReceiver } from '../harness/webhooks/webhooks.ts';
+import { type Entry, entryArguments } from '../tools/run/entries.ts';
+import { inFull } from '../tools/run/length.ts';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-let place: ServicePlace;
+let installation: ServiceInstallation;
 let service: ClockedService;
 let database: Database;
 
 beforeAll(async () => {
-  place = await newServicePlace();
-  service = await ClockedService.start(place);
-  const { databaseUrl } = readEndpoints(place.dataDirectory);
+  installation = await newServiceInstallation();
+  service = await ClockedService.start(installation);
+  const { databaseUrl } = readEndpoints(installation.dataDirectory);
   database = createDatabase({ url: databaseUrl, maxConnections: 2, applicationName: 'checks' });
 });
 
 afterAll(async () => {
   await database?.close();
-  await clearServicePlace(place);
+  await removeServiceInstallation(installation);
 });
 
 describe('the sandbox’s clock', () => {
@@ -56,7 +63,7 @@ describe('the sandbox’s clock', () => {
     ['a duration more than ten years long', { advanceBy: 'P11Y' }, 'advanceBy'],
     ['a duration beyond all dates', { advanceBy: 'P999999Y' }, 'advanceBy'],
     ['an unknown event', { advanceToNext: 'holiday' }, 'advanceToNext'],
-  ])('refuses %s, names the field, and does not move', async (_, move, field) => {
+  ])('rejects %s, names the field, and does not move', async (_, move, field) => {
     const { status, body } = await service.moveClock(move);
     expect(status).toBe(400);
     expect(JSON.stringify(body.error)).toContain(field);
@@ -97,26 +104,29 @@ describe('with the clock moved, callers see in seconds', () => {
     }
   });
 
-  test('a payment refused for a passing reason goes out again, and a recall brings it back', async () => {
-    const account = await service.account('GBP');
-    await service.payIn(account, 100);
-    const { id } = await service.pay(account, 20.11, 'faster-payments');
-    const paid = await until(
-      async () => {
-        await service.moveClock({ advanceBy: 'PT2M' });
-        return service.transfer(id);
-      },
-      ({ status }) => status === 'completed' || status === 'failed',
-    );
-    expect(paid).toMatchObject({ status: 'completed', statusReason: null, rollCount: 0, returned: false });
-    const recall = { workflow: { code: 'direct' }, data: {} };
-    expect((await service.call('POST', `/outgoing-transfers/${id}/recall`, recall)).status).toBe(200);
-    const returned = await service.transferUntil(id, (transfer) => transfer.returned === true);
-    expect(returned).toMatchObject({ status: 'completed', statusReason: { code: 'FOCR' } });
-    expect((await service.get(`/accounts/${account.id}`, 'account')).availableBalance).toBe(100);
-  });
+  test.runIf(inFull)(
+    'a payment rejected for a passing reason goes out again, and a recall brings it back',
+    async () => {
+      const account = await service.account('GBP');
+      await service.payIn(account, 100);
+      const { id } = await service.pay(account, 20.11, 'faster-payments');
+      const paid = await until(
+        async () => {
+          await service.moveClock({ advanceBy: 'PT2M' });
+          return service.transfer(id);
+        },
+        ({ status }) => status === 'completed' || status === 'failed',
+      );
+      expect(paid).toMatchObject({ status: 'completed', statusReason: null, rollCount: 0, returned: false });
+      const recall = { workflow: { code: 'direct' }, data: {} };
+      expect((await service.call('POST', `/outgoing-transfers/${id}/recall`, recall)).status).toBe(200);
+      const returned = await service.transferUntil(id, (transfer) => transfer.returned === true);
+      expect(returned).toMatchObject({ status: 'completed', statusReason: { code: 'FOCR' } });
+      expect((await service.get(`/accounts/${account.id}`, 'account')).availableBalance).toBe(100);
+    },
+  );
 
-  test('a payment returned three days after it was made', async () => {
+  test.runIf(inFull)('a payment returned three days after it was made', async () => {
     const account = await service.account('GBP');
     await service.payIn(account, 100);
     const { id } = await service.pay(account, 20.16, 'faster-payments');
@@ -135,7 +145,7 @@ describe('with the clock moved, callers see in seconds', () => {
     expect((await service.now()).getTime()).toBeLessThan(before.getTime() + 3 * DAY_MS + HOUR_MS);
   });
 
-  test('a statement of another day, and the balance at the end of the day before', async () => {
+  test.runIf(inFull)('a statement of another day, and the balance at the end of the day before', async () => {
     const account = await service.account('GBP');
     await service.payIn(account, 10);
     const first = await service.now();
@@ -153,7 +163,7 @@ describe('with the clock moved, callers see in seconds', () => {
     expect(balance).toBe(10);
   });
 
-  test('a webhook tried again after hours, signed by the real clock', async () => {
+  test.runIf(inFull)('a webhook tried again after hours, signed by the real clock', async () => {
     const receiver = await startReceiver();
     try {
       receiver.answer((_message, response) => response.writeHead(503).end());
@@ -190,7 +200,7 @@ describe('with the clock moved, callers see in seconds', () => {
     }
   });
 
-  test('a scheduled payment of two years ahead made on its day, with a token of today', async () => {
+  test.runIf(inFull)('a scheduled payment of two years ahead made on its day, with a token of today', async () => {
     const account = await service.account('GBP');
     await service.payIn(account, 100);
     const day = new Date((await service.now()).getTime() + 730 * DAY_MS).toISOString().slice(0, 10);
@@ -214,7 +224,7 @@ test('a move makes housekeeping sweep the fees of the day that it ends', async (
   );
 });
 
-test('moves under load change no answer and double nothing', async () => {
+test.runIf(inFull)('moves under load change no answer and double nothing', async () => {
   const [source, destination] = [await service.account('GBP'), await service.account('GBP')];
   await service.payIn(source, 1_000);
   const end = { moves: false };
@@ -280,8 +290,8 @@ describe('outside the sandbox', () => {
     ['api/main.ts', 'The API'],
     ['loops/main.ts', 'The loops'],
     ['activities/main.ts', 'The worker'],
-  ])('%s refuses a database whose clock has been moved', async (entry, name) => {
-    const { databaseUrl, temporalAddress } = readEndpoints(place.dataDirectory);
+  ] as const)('%s rejects a database whose clock has been moved', async (entry, name) => {
+    const { databaseUrl, temporalAddress } = readEndpoints(installation.dataDirectory);
     const { exitCode, output } = await run(entry, {
       DATABASE_URL: databaseUrl,
       TEMPORAL_ADDRESS: temporalAddress,
@@ -330,8 +340,8 @@ function missed({ rollCount, status }: Json): number {
   return rollCount + (status === 'failed' ? 1 : 0);
 }
 
-async function run(entry: string, environment: Readonly<Record<string, string>>) {
-  const child = spawn(process.execPath, ['--import', 'tsx', entry], {
+async function run(entry: Entry, environment: Readonly<Record<string, string>>) {
+  const child = spawn(process.execPath, entryArguments(entry), {
     cwd: PROJECT,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
   });

@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { identify } from '../../scripts/frame/processes.ts';
-import { startPostgres } from '../../scripts/servers/postgres.ts';
-import { postgresUser } from '../../scripts/servers/postgres-user.ts';
+import { identify } from '../../cli/common/processes.ts';
+import { startPostgres } from '../../dev/servers/postgres.ts';
+import { postgresUser } from '../../dev/servers/postgres-user.ts';
 import {
-  clearServicePlace,
   eventually,
-  newServicePlace,
+  newServiceInstallation,
   recordedChildren,
-  type ServicePlace,
+  removeServiceInstallation,
+  type ServiceInstallation,
   startService,
 } from '../harness/servers/started-service.ts';
 
@@ -85,14 +85,14 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-let place: ServicePlace;
+let installation: ServiceInstallation;
 
 beforeAll(async () => {
-  place = await newServicePlace();
+  installation = await newServiceInstallation();
 });
 
 afterAll(async () => {
-  await clearServicePlace(place);
+  await removeServiceInstallation(installation);
 });
 
 /** Every process below these, whatever group it is in. */
@@ -111,9 +111,9 @@ function descendantsOf(roots: readonly number[]): number[] {
 }
 
 test.runIf(process.platform === 'linux')('a start right after a kill -9 of everything works, every time', async () => {
-  let service = await startService(place);
+  let service = await startService(installation);
   for (let round = 0; round < ROUNDS; round += 1) {
-    const roots = [service.process.pid ?? 0, ...recordedChildren(place).map(({ identity }) => identity.pid)];
+    const roots = [service.process.pid ?? 0, ...recordedChildren(installation).map(({ identity }) => identity.pid)];
     for (const pid of descendantsOf(roots)) {
       try {
         process.kill(pid, 'SIGKILL');
@@ -121,8 +121,8 @@ test.runIf(process.platform === 'linux')('a start right after a kill -9 of every
         // Its parent's end has ended it.
       }
     }
-    service = await startService(place);
-    expect((await fetch(`${place.apiUrl}/health/ready`)).status, `round ${round}`).toBe(200);
+    service = await startService(installation);
+    expect((await fetch(`${installation.apiUrl}/health/ready`)).status, `round ${round}`).toBe(200);
   }
   service.process.kill('SIGTERM');
   expect(await service.exitCode).toBe(0);

@@ -7,28 +7,33 @@ import { fileURLToPath } from 'node:url';
 import { decodeJwt } from 'jose';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { readEndpoints } from '../../scripts/frame/endpoints.ts';
-import { isAlive } from '../../scripts/frame/processes.ts';
-import { readStartEnvironment } from '../../scripts/start/start-environment.ts';
-import type { ChildName } from '../../scripts/start/supervisor.ts';
+import { readEndpoints } from '../../cli/common/endpoints.ts';
+import { isAlive } from '../../cli/common/processes.ts';
+import { readStartEnvironment } from '../../dev/start/start-environment.ts';
+import type { ChildName } from '../../dev/start/supervisor.ts';
+import { Browser } from '../console/browser.ts';
+import { blocksOf, GuideShell, isOutput } from '../documents/guide-shell.ts';
 import { createEmptyDatabase } from '../harness/servers/postgres.ts';
 import {
-  clearServicePlace,
   eventually,
-  newServicePlace,
+  newServiceInstallation,
+  printedBy,
   recordedChildren,
   recordedProcess,
+  removeServiceInstallation,
   runStart,
-  type ServicePlace,
+  type ServiceInstallation,
   type StartedService,
   startService,
 } from '../harness/servers/started-service.ts';
+import { entryArguments } from '../tools/run/entries.ts';
+import { inFull, shortOrLong } from '../tools/run/length.ts';
 
 const PROJECT_DIRECTORY = fileURLToPath(new URL('../..', import.meta.url));
 /** Guards against hanging only: on an idle machine the 20 s follow from the grace periods of the parts. */
 const STOPPED_MS_MAX = 120_000;
 const RUNNING_MS_MAX = 240_000;
-const CHILDREN: ChildName[] = ['api', 'worker', 'sandbox', 'temporal', 'postgres'];
+const CHILDREN: ChildName[] = ['console', 'api', 'worker', 'sandbox', 'temporal', 'postgres'];
 
 interface CommandResult {
   output: string;
@@ -36,21 +41,14 @@ interface CommandResult {
   exitCode: number | null;
 }
 
-async function runToken(place: ServicePlace, ...tokenArguments: string[]): Promise<CommandResult> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'scripts/token.ts', ...tokenArguments], {
+async function runToken(installation: ServiceInstallation, ...tokenArguments: string[]): Promise<CommandResult> {
+  const child = spawn(process.execPath, [...entryArguments('dev/token.ts'), ...tokenArguments], {
     cwd: PROJECT_DIRECTORY,
-    env: place.environment,
+    env: installation.environment,
   });
-  let output = '';
-  let errors = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    output += chunk;
-  });
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    errors += chunk;
-  });
+  const printed = printedBy(child);
   const exitCode = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  return { output, errors, exitCode };
+  return { output: printed.output(), errors: printed.errors(), exitCode };
 }
 
 function audienceOf(token: string): unknown {
@@ -78,38 +76,40 @@ async function expectEnd(service: StartedService): Promise<void> {
 }
 
 describe('a started service', () => {
-  let first: ServicePlace;
-  let second: ServicePlace;
+  let first: ServiceInstallation;
+  let second: ServiceInstallation;
   let firstService: StartedService;
   let secondService: StartedService;
 
   beforeAll(async () => {
-    first = await newServicePlace();
-    second = await newServicePlace();
+    first = await newServiceInstallation();
+    second = await newServiceInstallation();
     firstService = await startService(first);
     secondService = await startService(second);
   });
 
   afterAll(async () => {
-    await clearServicePlace(first);
-    await clearServicePlace(second);
+    await removeServiceInstallation(first);
+    await removeServiceInstallation(second);
   });
 
-  test('runs all its parts, beside another copy on the same machine', async () => {
-    for (const place of [first, second]) {
-      expect(recordedChildren(place).map(({ name }) => name)).toEqual(CHILDREN);
-      expect(await statusOf(`${place.apiUrl}/health/ready`)).toBe(200);
+  test('runs all its parts, next to another copy on the same machine', async () => {
+    for (const installation of [first, second]) {
+      expect(recordedChildren(installation).map(({ name }) => name)).toEqual(CHILDREN);
+      expect(await statusOf(`${installation.apiUrl}/health/ready`)).toBe(200);
     }
-    const pids = [first, second].flatMap((place) => recordedChildren(place).map(({ identity }) => identity.pid));
+    const pids = [first, second].flatMap((installation) =>
+      recordedChildren(installation).map(({ identity }) => identity.pid),
+    );
     expect(new Set(pids).size).toBe(2 * CHILDREN.length);
   });
 
-  test('is heard on the loopback address alone, and its tokens name the installation that they are for', async () => {
+  test('listens on the loopback address only, and its tokens name the installation that they are for', async () => {
     // Other addresses of the machine: a server on all addresses would answer here too.
     for (const other of ['127.0.0.2', '[::1]'])
       expect(await statusOf(`http://${other}:${first.port}/health/live`)).toBe(0);
     const audiences = await Promise.all(
-      [first, second].map(async (place) => audienceOf((await runToken(place)).output)),
+      [first, second].map(async (installation) => audienceOf((await runToken(installation)).output)),
     );
     expect(audiences[0]).toMatch(/^financial-accounts-service-[0-9a-f-]{36}$/);
     expect(audiences[1]).not.toBe(audiences[0]);
@@ -138,18 +138,28 @@ describe('a started service', () => {
     expect(await Promise.all(pages.map((page) => statusOf(page)))).toEqual([200, 200, 200]);
   });
 
+  test('prints the address of the console, where a person who is picked in the sandbox is signed in', async () => {
+    expect(firstService.output()).toContain(`Console        ${first.consoleUrl} (pick who you are)`);
+    const browser = new Browser();
+    const asked = await browser.open(`${first.consoleUrl}/search`);
+    expect(asked.url.startsWith(`${first.sandboxUrl}/identity/`), asked.url).toBe(true);
+    const page = await browser.open(asked.url, { form: { person: 'operator' }, headers: { origin: first.sandboxUrl } });
+    expect([page.status, page.url]).toEqual([200, `${first.consoleUrl}/search`]);
+    expect(page.text).toContain('Olga Ladyzhenskaya');
+  });
+
   test('shows the metrics of API and worker on ports of their own, which it prints and records', async () => {
-    for (const [place, service] of [
+    for (const [installation, service] of [
       [first, firstService],
       [second, secondService],
     ] as const) {
-      const { apiMetricsUrl, workerMetricsUrl } = readEndpoints(place.dataDirectory);
+      const { apiMetricsUrl, workerMetricsUrl } = readEndpoints(installation.dataDirectory);
       expect(service.output()).toContain(apiMetricsUrl);
       expect(service.output()).toContain(workerMetricsUrl);
       const texts = await Promise.all([apiMetricsUrl, workerMetricsUrl].map(async (url) => (await fetch(url)).text()));
       expect(texts.map((text) => text.includes('# TYPE http_request_duration_seconds'))).toEqual([true, false]);
       expect(texts.map((text) => text.includes('# TYPE webhook_attempts_total'))).toEqual([false, true]);
-      expect(await statusOf(`${place.apiUrl}/metrics`)).toBe(404);
+      expect(await statusOf(`${installation.apiUrl}/metrics`)).toBe(404);
     }
   });
 
@@ -168,26 +178,26 @@ describe('a started service', () => {
     expect(await statusOf(`${second.apiUrl}/clients`, output.trim()), "another copy's token").toBe(401);
   });
 
-  test('gives a token of a machine user that has one role alone', async () => {
+  test('gives a token of a machine user that has only one role', async () => {
     const { output } = await runToken(first, '--role', 'viewer');
     expect(await statusOf(`${first.apiUrl}/clients`, output.trim())).toBe(200);
     expect(await statusOf(`${first.apiUrl}/machine-users`, output.trim())).toBe(403);
   });
 
-  test('refuses a token for an unknown role in one line', async () => {
+  test('rejects a token for an unknown role in one line', async () => {
     const { output, errors, exitCode } = await runToken(first, '--role', 'king');
     expect([output, exitCode]).toEqual(['', 1]);
     expect(errors.trim()).toMatch(/^There is no role "king"[^\n]*$/);
   });
 
-  test('refuses a second start on its data directory, and goes on', async () => {
+  test('rejects a second start on its data directory, and keeps running', async () => {
     const another = runStart(first);
     expect(await another.exitCode).toBe(1);
     expect(another.errors().trim()).toMatch(/^A service already runs on [^\n]*DATA_DIR[^\n]*$/);
     expect(await statusOf(`${first.apiUrl}/health/ready`)).toBe(200);
   });
 
-  test.each(CHILDREN)('starts a killed %s again', async (name) => {
+  test.each(shortOrLong<ChildName[]>(['worker'], CHILDREN))('starts a killed %s again', async (name) => {
     const before = recordedProcess(first, name);
     if (before === undefined) throw new Error(`${name} does not run`);
     process.kill(before.pid, 'SIGKILL');
@@ -206,6 +216,19 @@ describe('a started service', () => {
     );
   });
 
+  test('the tour of the README runs as it stands', async () => {
+    const { apiUrl: api, sandboxUrl: sandbox, environment } = first;
+    const shell = new GuideShell({ ...environment, api, sandbox });
+    onTestFinished(() => shell.close());
+    const blocks = blocksOf(readFileSync(join(PROJECT_DIRECTORY, 'README.md'), 'utf8'));
+    expect(blocks.filter(({ language }) => language === 'bash').length).toBeGreaterThan(2);
+    let printed = '';
+    for (const { language, text } of blocks) {
+      if (language === 'bash') printed = await shell.run(text);
+      if (language === 'text' && !isOutput(text, printed)) expect(printed).toBe(text);
+    }
+  });
+
   test('stops everything when its group is signalled to end, twice', async () => {
     const children = recordedChildren(first);
     expect(children).toHaveLength(CHILDREN.length);
@@ -217,10 +240,10 @@ describe('a started service', () => {
     expect(children.filter(({ identity }) => isAlive(identity))).toEqual([]);
     const order = [...firstService.output().matchAll(/^Stopped (\w+)\.$/gm)].map((match) => match[1]);
     expect(order).toEqual(CHILDREN);
-    expect(recordedChildren(second), 'the other copy is left alone').toHaveLength(CHILDREN.length);
+    expect(recordedChildren(second), 'the other copy is not touched').toHaveLength(CHILDREN.length);
   });
 
-  test('after a kill -9 the next start ends what was left and goes on with the same data', async () => {
+  test.runIf(inFull)('after a kill -9 the next start ends what was left and continues with the same data', async () => {
     const { output: token } = await runToken(second);
     const left = recordedChildren(second);
     expect(left).toHaveLength(CHILDREN.length);
@@ -245,9 +268,9 @@ describe('a started service', () => {
     expect(children.filter(({ identity }) => isAlive(identity))).toEqual([]);
   });
 
-  test('stops when the process that started it is gone', async () => {
+  test.runIf(inFull)('stops when the process that started it is gone', async () => {
     // The shell plays the part of npm, which ends silently on SIGTERM.
-    const shell = spawn('sh', ['-c', `"$0" --import tsx scripts/start.ts & echo started; wait`, process.execPath], {
+    const shell = spawn('sh', ['-c', `"$0" --import tsx dev/start.ts & echo started; wait`, process.execPath], {
       cwd: PROJECT_DIRECTORY,
       env: second.environment,
       stdio: ['ignore', 'ignore', 'ignore'],
@@ -283,21 +306,21 @@ test.each([
 
 describe('a start on a Postgres of the operator', () => {
   test('registers no development user there, gives no token, and says how to register a machine user', async () => {
-    const place = await newServicePlace();
+    const installation = await newServiceInstallation();
     const database = await createEmptyDatabase('start');
     const sql = postgres(database.url, { max: 1, onnotice: () => {} });
     onTestFinished(async () => {
       await sql.end({ timeout: 1 });
-      await clearServicePlace(place);
+      await removeServiceInstallation(installation);
       await database.drop();
     });
-    const service = await startService(place, { DATABASE_URL: database.url });
-    expect(await statusOf(`${place.apiUrl}/health/ready`)).toBe(200);
+    const service = await startService(installation, { DATABASE_URL: database.url });
+    expect(await statusOf(`${installation.apiUrl}/health/ready`)).toBe(200);
     expect([...(await sql`SELECT name FROM machine_users`)]).toEqual([]);
     expect(service.output()).toContain('operate -- machine-user register NAME');
     expect(walkIn(service)).toBeUndefined();
-    expect(await statusOf(`${place.sandboxUrl}/third-party`)).toBe(404);
-    const { output, errors, exitCode } = await runToken(place);
+    expect(await statusOf(`${installation.sandboxUrl}/third-party`)).toBe(404);
+    const { output, errors, exitCode } = await runToken(installation);
     expect([output, exitCode]).toEqual(['', 1]);
     expect(errors.trim()).toMatch(/^The service runs on a Postgres of your own[^\n]*machine-user register[^\n]*$/);
     service.process.kill('SIGTERM');
@@ -306,14 +329,14 @@ describe('a start on a Postgres of the operator', () => {
 });
 
 describe('a start that cannot succeed', () => {
-  let place: ServicePlace;
+  let installation: ServiceInstallation;
 
   beforeAll(async () => {
-    place = await newServicePlace();
+    installation = await newServiceInstallation();
   });
 
   afterAll(async () => {
-    await clearServicePlace(place);
+    await removeServiceInstallation(installation);
   });
 
   const mistakes: [string, NodeJS.ProcessEnv, RegExp][] = [
@@ -353,29 +376,29 @@ describe('a start that cannot succeed', () => {
   ];
 
   test.each(mistakes)('ends with one clear line: %s', async (_name, overrides, line) => {
-    const service = runStart(place, overrides);
+    const service = runStart(installation, overrides, entryArguments('dev/start.ts'));
     expect(await service.exitCode).toBe(1);
     const lines = service.errors().trim().split('\n');
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(line);
-    expect(recordedChildren(place)).toEqual([]);
+    expect(recordedChildren(installation)).toEqual([]);
   });
 
   test('ends with one clear line when a port is in use', async () => {
     const server = createServer();
-    await new Promise<void>((resolve) => server.listen(place.port, '127.0.0.1', resolve));
-    const service = runStart(place);
+    await new Promise<void>((resolve) => server.listen(installation.port, '127.0.0.1', resolve));
+    const service = runStart(installation);
     const exitCode = await service.exitCode;
     server.close();
     expect(exitCode).toBe(1);
     expect(service.errors().trim()).toMatch(
-      new RegExp(`^Port ${place.port}, wanted for the API, is in use\\.[^\\n]*PORT[^\\n]*$`),
+      new RegExp(`^Port ${installation.port}, wanted for the API, is in use\\.[^\\n]*PORT[^\\n]*$`),
     );
-    expect(recordedChildren(place)).toEqual([]);
+    expect(recordedChildren(installation)).toEqual([]);
   });
 
-  test('a token without a service that ever ran is refused in one line on standard error', async () => {
-    const { output, errors, exitCode } = await runToken(place);
+  test('a token without a service that ever ran is rejected in one line on standard error', async () => {
+    const { output, errors, exitCode } = await runToken(installation);
     expect([output, exitCode]).toEqual(['', 1]);
     expect(errors.trim()).toMatch(/^No service was started with [^\n]*npm start[^\n]*$/);
   });

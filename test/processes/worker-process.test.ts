@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { freePort } from '../../dev/servers/ports.ts';
 import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts';
-import { workflowId } from '../../workflows/frame/messages.ts';
+import { workflowId } from '../../workflows/common/messages.ts';
 import { TEST_ENCRYPTION_KEY } from '../harness/keyring.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { startTemporalDevServer, type TestTemporal } from '../harness/servers/temporal.ts';
 import { until } from '../harness/stage.ts';
+import { entryArguments } from '../tools/run/entries.ts';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -22,7 +24,7 @@ interface WorkerProcess {
 }
 
 function startWorkerProcess(overrides: NodeJS.ProcessEnv = {}): WorkerProcess {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'activities/main.ts'], {
+  const child = spawn(process.execPath, entryArguments('activities/main.ts'), {
     cwd: PROJECT,
     env: {
       PATH: process.env.PATH,
@@ -54,7 +56,7 @@ const says = (process: WorkerProcess, words: string) =>
     (output) => output.includes(words),
   );
 
-/** A workflow without a row ends by itself, given a worker with Temporal and Postgres. */
+/** A workflow without a row ends at its first task, given a worker with Temporal and Postgres. */
 async function doesWork(): Promise<void> {
   const id = workflowId('outgoing-transfer', crypto.randomUUID());
   const handle = await connection.client.workflow.signalWithStart('outgoing-transfer', {
@@ -91,11 +93,15 @@ afterEach(async () => {
 describe('the worker process', () => {
   test('waits for Temporal, says so, works when it comes, and drains with exit status 0', async () => {
     await temporal.stop();
-    const process = startWorkerProcess();
-    await says(process, 'no work from Temporal; trying again');
+    const metricsPort = String(await freePort());
+    const process = startWorkerProcess({ METRICS_PORT: metricsPort });
+    const ready = () => fetch(`http://127.0.0.1:${metricsPort}/health/ready`).then(({ status }) => status);
+    await says(process, 'the workers stopped receiving tasks from Temporal; reconnecting');
     expect(process.output()).not.toContain('worker ready');
+    expect(await ready()).toBe(503);
     await temporal.restart();
     await says(process, 'worker ready');
+    expect(await ready()).toBe(200);
     await doesWork();
     process.child.kill('SIGTERM');
     // A second request to stop changes nothing.
@@ -118,7 +124,7 @@ describe('the worker process', () => {
     await temporal.stop();
     try {
       const process = startWorkerProcess();
-      await says(process, 'no work from Temporal; trying again');
+      await says(process, 'the workers stopped receiving tasks from Temporal; reconnecting');
       process.child.kill('SIGTERM');
       expect(await process.exitCode).toBe(0);
     } finally {

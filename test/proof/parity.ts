@@ -5,21 +5,21 @@ import {
 } from '../harness/transfers/transfer-parity.ts';
 
 /** A run that is cut off has said how far it came. */
-const TELL_EVERY_CASES = 25_000;
+const REPORT_EVERY_CASES = 25_000;
 
 /** One process's share of the parity cases of `npm run proof`: its seed and their number. Prints each difference; exits 0 without any. */
 async function main([seed, cases]: readonly number[]): Promise<number> {
   if (seed === undefined || cases === undefined) throw new Error('a seed and a number of cases');
   const service = await startParityService();
-  let told = 0;
+  let reported = 0;
   const differences = await randomDifferences(
     service,
     seed,
     cases,
     (difference) => console.log(`  ! ${difference}`),
     (compared) => {
-      if (compared < told + TELL_EVERY_CASES) return;
-      told = compared;
+      if (compared < reported + REPORT_EVERY_CASES) return;
+      reported = compared;
       console.log(`  ${compared} of ${cases} cases from seed ${seed} compared`);
     },
   );

@@ -14,7 +14,8 @@ import {
   readUnanswered,
 } from '../harness/faults/webhook-verdict.ts';
 import { type Random, randomFrom } from '../harness/random.ts';
-import { PROCESS_KINDS, startWholeService, type WholeService } from '../harness/servers/whole-service.ts';
+import { PROCESS_KINDS } from '../harness/servers/service-process.ts';
+import { startWholeService, type WholeService } from '../harness/servers/whole-service.ts';
 
 const EVENTS_PER_TRANSFER = 6;
 const ITEMS = 30;
@@ -87,7 +88,7 @@ export async function proveWebhooks(seed: number, eventCount: number, say: (line
   return problems.length === 0 ? 0 : 1;
 }
 
-/** Some fourteen minutes: each kill leaves time to recover before the next, as delays could not be told from outages otherwise. */
+/** Some fourteen minutes: each kill leaves time to recover before the next, as delays could not be distinguished from outages otherwise. */
 const PLAN: FaultPlan = {
   killsEach: KILLS_EACH,
   sessions: 0,
@@ -114,7 +115,7 @@ async function startReceivers(random: Random): Promise<TestReceiver[]> {
     }),
     startReceiver('dead', well),
   ]);
-  // Its port refuses connections from now on.
+  // Its port rejects connections from now on.
   await receivers.at(-1)?.close();
   return receivers;
 }
@@ -161,8 +162,8 @@ async function post({ apiUrls, token }: WholeService, path: string, body: Json, 
     }).catch(() => null);
     const answer: Json = await response?.json().catch(() => null);
     if (answer !== null && answer !== undefined && response?.ok) return answer.data;
-    const isRefused = response !== null && response.status < 500 && answer?.code !== 'common.idempotency.in_progress';
-    if (isRefused) throw new Error(`POST ${path}: ${JSON.stringify(answer)}`);
+    const isRejected = response !== null && response.status < 500 && answer?.code !== 'common.idempotency.in_progress';
+    if (isRejected) throw new Error(`POST ${path}: ${JSON.stringify(answer)}`);
     await sleep(300);
   }
 }

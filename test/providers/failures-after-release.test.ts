@@ -8,7 +8,7 @@ import { cutAfter } from '../harness/faults/faulty-server.ts';
 import { type PaymentsAtBank, startPaymentsAtBank } from '../harness/servers/payments-at-bank.ts';
 import { eventually } from '../harness/servers/sandbox.ts';
 
-// A bank books a payment that fails after release twice: out, and back. So does the service, by whatever way it hears of the failure
+// A bank books a payment that fails after release twice: out, and back. So does the service, however the failure is reported
 // and however little it knew of the payment before.
 
 const HOUR_MS = 3_600_000;
@@ -19,7 +19,7 @@ const FAILS = 10.02;
 /** The bank releases it and waits for a lever. */
 const STAYS = 10.1;
 /** The bank rejects it before release. */
-const REFUSED = 10.01;
+const REJECTED = 10.01;
 /** Noon of a Wednesday, a business day of every scheme. */
 const NOON = Date.parse('2027-06-16T12:00:00Z');
 
@@ -40,7 +40,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await bank('DELETE', '/faults');
-  await payments.told();
+  await payments.callbacksDelivered();
   await payments.world.invariantsHold();
 });
 
@@ -110,39 +110,39 @@ describe('a payment that fails after release has both pairs of entries and both 
 
   const ways: readonly (readonly [string, () => Promise<string>])[] = [
     [
-      'told by a callback before the answer to its submission',
+      'reported by a callback before the answer to its submission',
       async () => {
         const id = await created(STAYS);
         const answer = await payments.steps.submit(id, 1);
         await bank('POST', `/payments/${id}/reject`, { code: 'AC07' });
-        await payments.told();
+        await payments.callbacksDelivered();
         expect(await transfer(id)).toMatchObject({ status: 'failed' });
         expect(await payments.steps.record(id, 1, answer)).toEqual({ do: 'end' });
         return id;
       },
     ],
     [
-      'told by a callback while nobody knows whether it was submitted',
+      'reported by a callback while it is unknown whether it was submitted',
       async () => {
         const id = await submittedUnheard(STAYS);
         await bank('POST', `/payments/${id}/reject`, { code: 'AC07' });
-        await payments.told();
+        await payments.callbacksDelivered();
         expect(await payments.steps.go(id)).toEqual({ do: 'end' });
         return id;
       },
     ],
     [
-      'told by a callback that comes twice',
+      'reported by a callback that comes twice',
       async () => {
         const id = await submittedUnheard(STAYS);
         await bank('POST', `/payments/${id}/reject`, { code: 'AC07' });
         await bank('POST', `/payments/${id}/reject`, { code: 'AC07' });
-        await payments.told();
+        await payments.callbacksDelivered();
         return id;
       },
     ],
     [
-      'told by the look-up that an operator asks for',
+      'reported by the look-up that an operator asks for',
       async () => {
         await bank('POST', '/faults', { callbacks: 'held' });
         const id = await submittedUnheard(FAILS);
@@ -153,7 +153,7 @@ describe('a payment that fails after release has both pairs of entries and both 
       },
     ],
     [
-      'told by the answer to a repeated submission and the look-up after it',
+      'reported by the answer to a repeated submission and the look-up after it',
       async () => {
         await bank('POST', '/faults', { callbacks: 'held' });
         const id = await submittedUnheard(FAILS);
@@ -187,7 +187,7 @@ describe('a payment that fails after release has both pairs of entries and both 
     await failedAfterRelease(id);
     expect(await available()).toBe(FUNDS);
     await bank('POST', '/faults', { callbacks: 'normal' });
-    await payments.told();
+    await payments.callbacksDelivered();
     await failedAfterRelease(id);
     expect(await compareStatements(payments.dependencies, {}, -HOUR_MS)).toMatchObject({ differences: 0, failed: 0 });
   });
@@ -198,7 +198,7 @@ test('the money that comes back with the report is there for a transfer that wai
   expect(await transfer(waiting)).toMatchObject({ status: 'pending' });
   await payments.steps.submit(id, 1);
   await bank('POST', `/payments/${id}/reject`, { code: 'AC07' });
-  await payments.told();
+  await payments.callbacksDelivered();
   await failedAfterRelease(id);
   expect(await listAdmissionsDue(payments.api.database.reader, 100)).toContain(account.id);
   const { configuration } = payments.api.services;
@@ -207,8 +207,8 @@ test('the money that comes back with the report is there for a transfer that wai
 });
 
 describe('a payment that was never released has neither', () => {
-  test('because its provider refused it', async () => {
-    const id = await created(REFUSED);
+  test('because its provider rejected it', async () => {
+    const id = await created(REJECTED);
     expect(await payments.steps.go(id)).toEqual({ do: 'end' });
     expect(await payments.world.events(id)).toEqual(happened('processing', 'failed'));
     expect(await entriesOf(await transfer(id))).toEqual([]);

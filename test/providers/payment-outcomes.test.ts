@@ -1,19 +1,18 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ActivityDependencies } from '../../activities/frame/dependencies.ts';
+import type { ActivityDependencies } from '../../activities/common/dependencies.ts';
 import { outgoingTransferTransitions } from '../../activities/outgoing-transfers/activities.ts';
 import type { Provider } from '../../activities/providers/port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
 import { compareStatements } from '../../activities/reconciliation/reconciliation.ts';
 import { catchUpWithProviders } from '../../activities/restores.ts';
+import { OPERATIONS } from '../../cli/operations/operations.ts';
 import { failOutgoingTransfer, retrySubmission } from '../../db/outgoing-transfers/operator-commands.ts';
 import { applyPaymentReport, recordSubmission } from '../../db/outgoing-transfers/outgoing-transfers.ts';
-import { applyRecallRefusal } from '../../db/outgoing-transfers/recalls.ts';
-import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { applyRecallRejection } from '../../db/outgoing-transfers/recalls.ts';
+import { asId, type OutgoingTransferId } from '../../domain/common/ids.ts';
 import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
 import { lazyTemporalClient } from '../../loops/temporal.ts';
-import { OPERATIONS } from '../../scripts/operations/operations.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { auditOf, TESTER } from '../harness/audit.ts';
 import { type BuiltInAccounts, builtInAccounts } from '../harness/built-in-accounts.ts';
@@ -36,11 +35,10 @@ import {
   temporaryDirectory,
 } from '../harness/servers/sandbox.ts';
 import { paymentSteps } from '../harness/transfers/payment-steps.ts';
+import '../harness/workflows/temporal-runtime.ts';
 
-// What follows a refusal or a release, with the real bank, step by step as the transfer's workflow takes them: a refusal that is
+// What follows a rejection or a release, with the real bank, step by step as the transfer's workflow takes them: a rejection that is
 // tried again, returns in parts, recalls. Each answer of the bank may be lost, late or repeated, and the money moves once.
-
-Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -170,17 +168,23 @@ const go = (id: string) => paymentSteps(dependencies).go(id);
 const rules = () => api.services.configuration;
 const idOf = (id: string) => asId<OutgoingTransferId>(id);
 
-/** What the bank calls back, by a provider whose refusals come that way. */
+/** What the bank calls back, by a provider whose rejections come that way. */
 function bankReports(id: string, report: Partial<PaymentReport>): Promise<string> {
   const amount = { amountMinor: '10011', currency: 'GBP', returned: null };
-  const said = { word: 'failed', serviceProviderId: 'p-1', serviceProviderReference: null, code: null, claim: amount };
+  const said = {
+    outcome: 'failed',
+    serviceProviderId: 'p-1',
+    serviceProviderReference: null,
+    code: null,
+    claim: amount,
+  };
   const about = { id: idOf(id), provider: 'sandbox-bank' };
   return api.database.transaction((tx) =>
     applyPaymentReport(tx, about, { ...said, ...report } as PaymentReport, rules()),
   );
 }
 
-const refused = (attempt: number, code = 'BE08') => ({ word: 'failed', refusedAttempt: attempt, code }) as const;
+const rejected = (attempt: number, code = 'BE08') => ({ outcome: 'failed', rejectedAttempt: attempt, code }) as const;
 
 async function breaks(id: string): Promise<string[]> {
   const rows = await api.database.reader.statement<{ kind: string }>(
@@ -201,10 +205,13 @@ const FAULTS: readonly (readonly [string, Fault])[] = [
   ['is cut before the effect', cutBefore],
   ['is cut after the effect', cutAfter],
   ['gets 503', answered({ status: 503, body: '{}' })],
-  ['gets a page of a gateway', answered({ status: 422, body: '<h1>422</h1>', contentType: 'text/html' })],
+  [
+    'gets a page of a gateway',
+    answered({ status: 422, body: '<h1>422</h1>', headers: { 'content-type': 'text/html' } }),
+  ],
 ];
 
-describe('a refusal that is worth another attempt', () => {
+describe('a retryable rejection', () => {
   test('keeps the reservation, and the next attempt pays once', async () => {
     const id = await created(100.11);
     const waiting = await go(id);
@@ -214,7 +221,7 @@ describe('a refusal that is worth another attempt', () => {
     expect(await booked(id)).toEqual([]);
     // Too early: the same wait, and nothing is sent.
     expect(await go(id)).toMatchObject({ do: 'wait', until: waiting.do === 'wait' ? waiting.until : '' });
-    expect(await atBank(id)).toMatchObject({ status: 'refused', attempt: 1, error: { code: 'BE08' } });
+    expect(await atBank(id)).toMatchObject({ status: 'rejected', attempt: 1, error: { code: 'BE08' } });
 
     aheadMs += MINUTE_MS;
     expect(await go(id)).toEqual({ do: 'end' });
@@ -240,7 +247,7 @@ describe('a refusal that is worth another attempt', () => {
     }
     expect(await go(id)).toEqual({ do: 'end' });
     expect(await transfer(id)).toMatchObject({ status: 'failed', statusReason: { code: 'BE08' } });
-    expect(await atBank(id)).toMatchObject({ status: 'refused', attempt: 4 });
+    expect(await atBank(id)).toMatchObject({ status: 'rejected', attempt: 4 });
     expect(await booked(id)).toEqual([]);
     expect(await available()).toBe(FUNDS);
   });
@@ -265,8 +272,8 @@ describe('a refusal that is worth another attempt', () => {
     expect(await booked(id)).toEqual(['payment-out 100.11']);
   });
 
-  /** The bank refuses the first attempt with this code. */
-  const refusing = (code: string) =>
+  /** The bank rejects the first attempt with this code. */
+  const rejecting = (code: string) =>
     changed((body) => {
       const { error, ...answer } = JSON.parse(body);
       return JSON.stringify({ ...answer, error: { ...error, code } });
@@ -274,14 +281,14 @@ describe('a refusal that is worth another attempt', () => {
 
   test.each(['BE08', 'MS03'])('for %s is tried again when the next window opens, and only then', async (code) => {
     const id = await created(100.11, { scheme: 'chaps' });
-    const waiting = await server.during(refusing(code), () => go(id));
+    const waiting = await server.during(rejecting(code), () => go(id));
     const opening = api.services.configuration.schemes.opensAt({ scheme: 'chaps', currency: 'GBP' }, THURSDAY);
     expect(waiting).toMatchObject({ do: 'wait', for: 'retry', until: opening.toISOString() });
-    expect(await rowOf(id)).toMatchObject({ refusal_code: code, retry_count: 1, submission_status: 'refused' });
+    expect(await rowOf(id)).toMatchObject({ rejection_code: code, retry_count: 1, submission_status: 'rejected' });
     expect(await transfer(id)).toMatchObject({ status: 'processing', statusReason: null, transferDate: THURSDAY });
     aheadMs = opening.getTime() - Date.now() - MINUTE_MS;
     expect(await go(id)).toMatchObject({ do: 'wait', for: 'retry' });
-    expect(await atBank(id)).toMatchObject({ status: 'refused', attempt: 1 });
+    expect(await atBank(id)).toMatchObject({ status: 'rejected', attempt: 1 });
     aheadMs += MINUTE_MS;
     expect(await go(id)).toEqual({ do: 'end' });
     expect(await transfer(id)).toMatchObject({ status: 'completed', statusReason: null, transferDate: THURSDAY });
@@ -291,14 +298,14 @@ describe('a refusal that is worth another attempt', () => {
 
   test.each(['AC03', 'MS02'])('is not one for %s, which fails the transfer at once', async (code) => {
     const id = await created(100.11, { scheme: 'chaps' });
-    expect(await server.during(refusing(code), () => go(id))).toEqual({ do: 'end' });
+    expect(await server.during(rejecting(code), () => go(id))).toEqual({ do: 'end' });
     const failed = { status: 'failed', statusReason: { code }, transferDate: WEDNESDAY };
     expect(await transfer(id)).toMatchObject(failed);
     expect(await available()).toBe(FUNDS);
     aheadMs += 24 * HOUR_MS;
     expect(await go(id)).toEqual({ do: 'end' });
     expect(await transfer(id)).toMatchObject(failed);
-    expect(await atBank(id)).toMatchObject({ status: 'refused', attempt: 1 });
+    expect(await atBank(id)).toMatchObject({ status: 'rejected', attempt: 1 });
     expect(await booked(id)).toEqual([]);
   });
 
@@ -331,13 +338,13 @@ describe('a refusal that is worth another attempt', () => {
     await go(id);
     aheadMs += MINUTE_MS;
     expect(await run(transitions().advanceOutgoingTransfer, id)).toEqual({ do: 'submit', attempt: 2 });
-    for (const code of ['BE08', 'AC03']) expect(await bankReports(id, refused(1, code))).toBe('no-effect');
+    for (const code of ['BE08', 'AC03']) expect(await bankReports(id, rejected(1, code))).toBe('no-effect');
     expect(await rowOf(id)).toMatchObject({ submission_attempt: 2, submission_status: 'unresolved', retry_count: 1 });
-    expect(await bankReports(id, { word: 'released' })).toBe('applied');
-    expect(await bankReports(id, refused(1, 'AC03'))).toBe('no-effect');
+    expect(await bankReports(id, { outcome: 'released' })).toBe('applied');
+    expect(await bankReports(id, rejected(1, 'AC03'))).toBe('no-effect');
     expect(await go(id)).toMatchObject({ do: 'wait', for: 'provider' });
-    expect(await bankReports(id, { word: 'completed' })).toBe('applied');
-    expect(await bankReports(id, refused(1))).toBe('no-effect');
+    expect(await bankReports(id, { outcome: 'completed' })).toBe('applied');
+    expect(await bankReports(id, rejected(1))).toBe('no-effect');
     expect(await transfer(id)).toMatchObject({ status: 'completed' });
     expect(await available()).toBeCloseTo(FUNDS - 100.11, 10);
     expect(await breaks(id)).toEqual([]);
@@ -345,18 +352,18 @@ describe('a refusal that is worth another attempt', () => {
     await bank('POST', '/payments', await sentBy(id, 2));
   });
 
-  test('reported by callback and by the answer is one refusal; one that is final fails the transfer once', async () => {
+  test('reported by callback and by the answer is one rejection; one that is final fails the transfer once', async () => {
     const id = await created(100.11);
     expect(await run(transitions().advanceOutgoingTransfer, id)).toEqual({ do: 'submit', attempt: 1 });
-    expect(await bankReports(id, refused(1))).toBe('applied');
-    const answer = { serviceProviderId: null, serviceProviderReference: null, ...refused(1) };
+    expect(await bankReports(id, rejected(1))).toBe('applied');
+    const answer = { serviceProviderId: null, serviceProviderReference: null, ...rejected(1) };
     await api.database.transaction((tx) => recordSubmission(tx, idOf(id), 1, answer, rules()));
-    expect(await bankReports(id, refused(1))).toBe('no-effect');
-    expect(await rowOf(id)).toMatchObject({ retry_count: 1, submission_status: 'refused', refusal_code: 'BE08' });
+    expect(await bankReports(id, rejected(1))).toBe('no-effect');
+    expect(await rowOf(id)).toMatchObject({ retry_count: 1, submission_status: 'rejected', rejection_code: 'BE08' });
     aheadMs += MINUTE_MS;
     expect(await run(transitions().advanceOutgoingTransfer, id)).toEqual({ do: 'submit', attempt: 2 });
-    expect(await bankReports(id, refused(2, 'AC03'))).toBe('applied');
-    expect(await bankReports(id, refused(2, 'AC03'))).toBe('no-effect');
+    expect(await bankReports(id, rejected(2, 'AC03'))).toBe('applied');
+    expect(await bankReports(id, rejected(2, 'AC03'))).toBe('no-effect');
     expect(await go(id)).toEqual({ do: 'end' });
     expect(await transfer(id)).toMatchObject({ status: 'failed', statusReason: { code: 'AC03' } });
     expect(await available()).toBe(FUNDS);
@@ -365,7 +372,7 @@ describe('a refusal that is worth another attempt', () => {
   test('does not outweigh the payment itself: what the bank has paid after all is booked, and not sent again', async () => {
     const id = await created(100.11);
     await go(id);
-    expect(await bankReports(id, { word: 'completed' })).toBe('applied');
+    expect(await bankReports(id, { outcome: 'completed' })).toBe('applied');
     aheadMs += MINUTE_MS;
     expect(await go(id)).toEqual({ do: 'end' });
     expect(await atBank(id)).toMatchObject({ attempt: 1 });
@@ -373,7 +380,7 @@ describe('a refusal that is worth another attempt', () => {
     await bank('POST', '/payments', await sentBy(id, 2));
   });
 
-  test('stays refused when it is looked up, until the same time', async () => {
+  test('stays rejected when it is looked up, until the same time', async () => {
     const id = await created(100.11);
     const waiting = await go(id);
     const asked = await api.database.reader.statement(
@@ -382,7 +389,7 @@ describe('a refusal that is worth another attempt', () => {
     );
     expect(asked).toHaveLength(1);
     expect(await go(id)).toMatchObject({ ...waiting, waitMs: expect.any(Number), since: expect.any(String) });
-    expect(await rowOf(id)).toMatchObject({ look_up_count: 1, submission_status: 'refused', retry_count: 1 });
+    expect(await rowOf(id)).toMatchObject({ look_up_count: 1, submission_status: 'rejected', retry_count: 1 });
   });
 
   test('an operator brings the next attempt forward, or fails the transfer, which frees its money once', async () => {
@@ -415,7 +422,7 @@ describe('a refusal that is worth another attempt', () => {
     aheadMs += 24 * HOUR_MS;
     expect(await go(id)).toMatchObject({ do: 'wait', for: 'account' });
     expect(await transfer(id)).toMatchObject({ status: 'processing', transferDate: THURSDAY, rollCount: 0 });
-    expect(await atBank(id)).toMatchObject({ status: 'refused', attempt: 1 });
+    expect(await atBank(id)).toMatchObject({ status: 'rejected', attempt: 1 });
     await status('active');
     expect(await go(id)).toEqual({ do: 'end' });
     expect(await booked(id)).toEqual(['payment-out 100.11']);
@@ -443,7 +450,7 @@ async function completed(amount: number): Promise<string> {
   return id;
 }
 
-const giveBack = (id: string, body: Json) => bank('POST', `/payments/${id}/return`, body);
+const returnFromCreditor = (id: string, body: Json) => bank('POST', `/payments/${id}/return`, body);
 const returnedUntil = (id: string, minor: number) =>
   eventually('the return', async () => (Number((await rowOf(id)).returned_minor) === minor ? true : undefined));
 
@@ -459,7 +466,7 @@ async function lookUp(id: string): Promise<Json> {
   const { database, providers } = dependencies;
   const temporal = lazyTemporalClient({ address: '127.0.0.1:1', namespace: 'default' });
   const lines: string[] = [];
-  const context = { database, providers, temporal, initiator: TESTER, patienceMs: 0, arguments: [id, '--json'] };
+  const context = { database, providers, temporal, initiator: TESTER, answerTimeoutMs: 0, arguments: [id, '--json'] };
   const status = await OPERATIONS['look-up']?.run({ ...context, print: (line) => lines.push(line) });
   await temporal.close();
   return { exit: status, ...JSON.parse(lines.at(-1) ?? 'null') };
@@ -468,15 +475,15 @@ async function lookUp(id: string): Promise<Json> {
 describe('returns', () => {
   test('in parts, days apart: each is credited once, up to the principal, and shown as the latest', async () => {
     const id = await completed(100.2);
-    await giveBack(id, { amount: 30, code: 'AC06' });
+    await returnFromCreditor(id, { amount: 30, code: 'AC06' });
     await returnedUntil(id, 3_000);
     const [first] = await returnsOf(id);
     expect(await transfer(id)).toMatchObject({ returned: true, incomingTransferId: first?.id });
-    await giveBack(id, { amount: 30, code: 'AC06' });
+    await returnFromCreditor(id, { amount: 30, code: 'AC06' });
     aheadMs += 5 * 24 * HOUR_MS;
-    await giveBack(id, { amount: 30, code: 'AC04', returnReference: 'second' });
+    await returnFromCreditor(id, { amount: 30, code: 'AC04', returnReference: 'second' });
     await returnedUntil(id, 6_000);
-    await giveBack(id, {});
+    await returnFromCreditor(id, {});
     await returnedUntil(id, 10_020);
     const returns = await returnsOf(id);
     expect(returns.map(({ status, minor }) => `${status} ${minor}`)).toEqual([
@@ -495,7 +502,7 @@ describe('returns', () => {
     await agrees();
     const claim = (reference: string, amountMinor: string) =>
       bankReports(id, {
-        word: 'returned',
+        outcome: 'returned',
         claim: { amountMinor: '10020', currency: 'GBP', returned: { reference, amountMinor } },
       });
     expect(await claim('second', '3000')).toBe('no-effect');
@@ -512,7 +519,7 @@ describe('returns', () => {
     }
     await bank('POST', '/faults', { callbacks: 'held' });
     for (const id of [lookedUp, adopted]) {
-      for (const amount of [10, 20.5, 30]) await giveBack(id, { amount });
+      for (const amount of [10, 20.5, 30]) await returnFromCreditor(id, { amount });
     }
     aheadMs += MINUTE_MS;
     expect(await go(lookedUp)).toEqual({ do: 'end' });
@@ -535,10 +542,10 @@ describe('returns', () => {
     expect(await lookUp(id)).toMatchObject({ exit: 0, result: 'no-news' });
     expect(await rowOf(id)).toEqual(settled);
     await bank('POST', '/faults', { callbacks: 'held' });
-    await giveBack(id, { amount: 30, code: 'AC06' });
+    await returnFromCreditor(id, { amount: 30, code: 'AC06' });
     expect(await lookUp(id)).toMatchObject({ id, exit: 0, status: 'completed', result: 'returned' });
     expect((await returnsOf(id)).map(({ minor }) => minor)).toEqual([3_000]);
-    for (const amount of [20, 10.2]) await giveBack(id, { amount, code: 'AC04' });
+    for (const amount of [20, 10.2]) await returnFromCreditor(id, { amount, code: 'AC04' });
     const answers = await Promise.all(Array.from({ length: 8 }, () => lookUp(id)));
     expect(answers.filter(({ result }) => result === 'returned')).toHaveLength(1);
     expect(answers.filter(({ result }) => result === 'no-news')).toHaveLength(7);
@@ -569,7 +576,7 @@ describe('returns', () => {
     const id = await completed(100.2);
     const claimed = (reference: string) =>
       bankReports(id, {
-        word: 'returned',
+        outcome: 'returned',
         code: 'AC06',
         claim: { amountMinor: '10020', currency: 'GBP', returned: { reference, amountMinor: '4000' } },
       });
@@ -578,25 +585,7 @@ describe('returns', () => {
     expect(outcomes.filter((outcome) => outcome === 'no-effect')).toHaveLength(6);
     expect(await claimed('c')).toBe('break');
     expect(await available()).toBeCloseTo(FUNDS - 100.2 + 80, 10);
-    for (const returnReference of ['a', 'b']) await giveBack(id, { amount: 40, returnReference });
-    await agrees();
-  });
-
-  test('of which the release before has booked one: it is known again, and another one needs a person', async () => {
-    const id = await completed(100.2);
-    const claimed = (reference: string) =>
-      bankReports(id, {
-        word: 'returned',
-        code: 'AC06',
-        claim: { amountMinor: '10020', currency: 'GBP', returned: { reference, amountMinor: '3000' } },
-      });
-    expect(await claimed('a')).toBe('applied');
-    const { reader } = api.database;
-    await reader.statement('UPDATE incoming_transfers SET return_of = NULL WHERE return_of = $1', [id]);
-    await reader.statement('UPDATE outgoing_transfers SET returned_minor = 0 WHERE id = $1', [id]);
-    expect([await claimed('a'), await claimed('b'), await claimed('a')]).toEqual(['no-effect', 'break', 'no-effect']);
-    expect(await available()).toBeCloseTo(FUNDS - 100.2 + 30, 10);
-    await giveBack(id, { amount: 30, returnReference: 'a' });
+    for (const returnReference of ['a', 'b']) await returnFromCreditor(id, { amount: 40, returnReference });
     await agrees();
   });
 
@@ -608,7 +597,7 @@ describe('returns', () => {
       `UPDATE accounts SET status = 'closed', requested_change = NULL WHERE id = $1`,
       [account.id],
     );
-    for (const amount of [400, 600]) await giveBack(id, { amount });
+    for (const amount of [400, 600]) await returnFromCreditor(id, { amount });
     await returnedUntil(id, 100_000);
     const held = { status: 'on-hold', account_id: null };
     expect(await returnsOf(id)).toMatchObject([held, held]);
@@ -638,7 +627,7 @@ describe('a recall', () => {
     expect(await recall(id)).toMatchObject({ status: 409 });
   });
 
-  test('that is refused changes the reason alone, and another one may follow', async () => {
+  test('that is rejected changes only the reason, and another one may follow', async () => {
     const id = await completed(100.14);
     for (const number of [1, 2]) {
       expect(await recall(id)).toMatchObject({
@@ -646,44 +635,46 @@ describe('a recall', () => {
         body: { data: { outgoingTransfer: { statusReason: null } } },
       });
       await go(id);
-      const shown = await eventually('the refusal', async () => {
+      const shown = await eventually('the rejection', async () => {
         const now = await transfer(id);
         return now.statusReason === null ? undefined : now;
       });
-      expect(shown).toMatchObject({ status: 'completed', returned: false, statusReason: { code: 'recall.refused' } });
-      expect(await rowOf(id)).toMatchObject({ recall_number: number, recall_status: 'refused' });
+      expect(shown).toMatchObject({ status: 'completed', returned: false, statusReason: { code: 'recall.rejected' } });
+      expect(await rowOf(id)).toMatchObject({ recall_number: number, recall_status: 'rejected' });
       expect(await go(id)).toEqual({ do: 'end' });
     }
     expect(await available()).toBeCloseTo(FUNDS - 100.14, 10);
     expect(await booked(id)).toEqual(['payment-out 100.14']);
   });
 
-  const refusal = (id: string, number: number) =>
-    run(transitions().recordOutgoingTransferRecall, id, { number, outcome: 'refused' });
-  const refusalCallback = (id: string, number: number) =>
+  const rejection = (id: string, number: number) =>
+    run(transitions().recordOutgoingTransferRecall, id, { number, outcome: 'rejected' });
+  const rejectionCallback = (id: string, number: number) =>
     api.database.transaction((tx) =>
-      applyRecallRefusal(tx, { id: idOf(id), provider: 'sandbox-bank' }, number, rules()),
+      applyRecallRejection(tx, { id: idOf(id), provider: 'sandbox-bank' }, number, rules()),
     );
-  const refusalEvents = async (id: string) =>
-    (await world.events(id)).filter((event) => event === 'outgoing-transfer-recall-refused').length;
-  const refusedAtBank = (id: string) =>
-    eventually('the refusal at the bank', async () =>
-      (await atBank(id)).recall.status === 'refused' ? true : undefined,
+  const rejectionEvents = async (id: string) =>
+    (await world.events(id)).filter((event) => event === 'outgoing-transfer-recall-rejected').length;
+  const rejectedAtBank = (id: string) =>
+    eventually('the rejection at the bank', async () =>
+      (await atBank(id)).recall.status === 'rejected' ? true : undefined,
     );
   const keepsIt = { category: 'functional', origin: 'customer', code: 'CUST', message: 'No.', attributes: {} };
 
-  /** How the service hears of a refusal. */
+  /** How a rejection is reported to the service. */
   const HEARD: readonly (readonly [string, (id: string, number: number) => Promise<unknown>])[] = [
     [
       'the answer',
       (id) => server.during(answered({ status: 422, body: JSON.stringify({ error: keepsIt }) }), () => go(id)),
     ],
-    ['eight answers at once', (id, number) => Promise.all(Array.from({ length: 8 }, () => refusal(id, number)))],
+    ['eight answers at once', (id, number) => Promise.all(Array.from({ length: 8 }, () => rejection(id, number)))],
     [
       'callback',
       async (id) => {
         await go(id);
-        await eventually('the refusal', async () => ((await rowOf(id)).recall_status === 'refused' ? true : undefined));
+        await eventually('the rejection', async () =>
+          (await rowOf(id)).recall_status === 'rejected' ? true : undefined,
+        );
       },
     ],
     [
@@ -691,7 +682,7 @@ describe('a recall', () => {
       async (id) => {
         await bank('POST', '/faults', { callbacks: 'held' });
         await go(id);
-        await refusedAtBank(id);
+        await rejectedAtBank(id);
         aheadMs += 11_000;
         expect(await go(id)).toEqual({ do: 'end' });
         await bank('POST', '/faults', { callbacks: 'normal' });
@@ -703,63 +694,66 @@ describe('a recall', () => {
   ];
 
   test.each(HEARD)(
-    'that is refused by %s has one event, however often the bank reports it; the next has its own',
+    'that is rejected by %s has one event, however often the bank reports it; the next has its own',
     async (_, hear) => {
       const id = await completed(100.14);
       for (const number of [1, 2]) {
         expect(await recall(id)).toMatchObject({ status: 200 });
         expect(await transfer(id)).toMatchObject({ statusReason: null });
         await hear(id, number);
-        expect(await transfer(id)).toMatchObject({ status: 'completed', statusReason: { code: 'recall.refused' } });
-        expect(await refusalEvents(id)).toBe(number);
-        await refusal(id, number);
-        expect(await refusalCallback(id, number)).toBe('no-effect');
+        expect(await transfer(id)).toMatchObject({ status: 'completed', statusReason: { code: 'recall.rejected' } });
+        expect(await rejectionEvents(id)).toBe(number);
+        await rejection(id, number);
+        expect(await rejectionCallback(id, number)).toBe('no-effect');
         expect(await go(id)).toEqual({ do: 'end' });
-        expect(await refusalEvents(id)).toBe(number);
+        expect(await rejectionEvents(id)).toBe(number);
       }
     },
   );
 
-  const lost = { word: 'failed', code: 'AC07' } as const;
-  const back = { word: 'returned', code: 'AC04' } as const;
+  const lost = { outcome: 'failed', code: 'AC07' } as const;
+  const back = { outcome: 'returned', code: 'AC04' } as const;
 
   test.each([
-    ['fails', 'an answer', lost, refusal],
-    ['fails', 'a callback', lost, refusalCallback],
-    ['comes back whole', 'an answer', back, refusal],
-    ['comes back whole', 'a callback', back, refusalCallback],
-  ] as const)('whose payment %s before %s refuses it is not refused: the reason stays', async (_, _by, end, refuse) => {
-    const id = await created(100.1);
-    await go(id);
-    await recall(id);
-    const returned = end.word === 'returned' ? { reference: 'whole', amountMinor: '10010' } : null;
-    expect(await bankReports(id, { ...end, claim: { amountMinor: '10010', currency: 'GBP', returned } })).toBe(
-      'applied',
-    );
-    await refuse(id, 1);
-    expect(await go(id)).toEqual({ do: 'end' });
-    expect(await rowOf(id)).toMatchObject({ recall_status: 'ended', waiting_for: null });
-    expect(await transfer(id)).toMatchObject({ statusReason: { code: end.code } });
-    expect(await refusalEvents(id)).toBe(0);
-    expect(await available()).toBe(FUNDS);
-    // What the bank is said to have reported happens there too, so that its books agree.
-    if (returned === null) await bank('POST', `/payments/${id}/reject`, { code: end.code });
-    else await giveBack(id, { code: end.code, returnReference: returned.reference });
-    await agrees();
-  });
+    ['fails', 'an answer', lost, rejection],
+    ['fails', 'a callback', lost, rejectionCallback],
+    ['comes back whole', 'an answer', back, rejection],
+    ['comes back whole', 'a callback', back, rejectionCallback],
+  ] as const)(
+    'whose payment %s before %s rejects it is not rejected: the reason stays',
+    async (_, _by, end, reject) => {
+      const id = await created(100.1);
+      await go(id);
+      await recall(id);
+      const returned = end.outcome === 'returned' ? { reference: 'whole', amountMinor: '10010' } : null;
+      expect(await bankReports(id, { ...end, claim: { amountMinor: '10010', currency: 'GBP', returned } })).toBe(
+        'applied',
+      );
+      await reject(id, 1);
+      expect(await go(id)).toEqual({ do: 'end' });
+      expect(await rowOf(id)).toMatchObject({ recall_status: 'ended', waiting_for: null });
+      expect(await transfer(id)).toMatchObject({ statusReason: { code: end.code } });
+      expect(await rejectionEvents(id)).toBe(0);
+      expect(await available()).toBe(FUNDS);
+      // What the bank is said to have reported happens there too, so that its books agree.
+      if (returned === null) await bank('POST', `/payments/${id}/reject`, { code: end.code });
+      else await returnFromCreditor(id, { code: end.code, returnReference: returned.reference });
+      await agrees();
+    },
+  );
 
-  test('that a look-up finds refused, of a payment that has since come back whole, is not refused', async () => {
+  test('that a look-up finds rejected, of a payment that has since come back whole, is not rejected', async () => {
     const id = await completed(100.14);
     await bank('POST', '/faults', { callbacks: 'held' });
     await recall(id);
     await go(id);
-    await refusedAtBank(id);
-    await giveBack(id, { code: 'AC04' });
+    await rejectedAtBank(id);
+    await returnFromCreditor(id, { code: 'AC04' });
     aheadMs += 11_000;
     expect(await go(id)).toEqual({ do: 'end' });
     expect(await rowOf(id)).toMatchObject({ recall_status: 'ended', returned_minor: 10_014n });
     expect(await transfer(id)).toMatchObject({ statusReason: { code: 'AC04' } });
-    expect(await refusalEvents(id)).toBe(0);
+    expect(await rejectionEvents(id)).toBe(0);
     await bank('POST', '/faults', { callbacks: 'normal' });
   });
 
@@ -828,10 +822,10 @@ describe('a recall', () => {
     await agrees();
   });
 
-  test('that comes after the bank has returned everything in silence is not refused, and books it', async () => {
+  test('that comes after the bank has returned everything in silence is not rejected, and books it', async () => {
     const id = await completed(100.2);
     await bank('POST', '/faults', { callbacks: 'held' });
-    await giveBack(id, { code: 'AC04' });
+    await returnFromCreditor(id, { code: 'AC04' });
     expect(await recall(id)).toMatchObject({ status: 200 });
     await go(id);
     expect(await transfer(id)).toMatchObject({ statusReason: null });
@@ -882,12 +876,12 @@ describe('a recall', () => {
   test('ends with a return that the bank makes of its own accord; a part leaves it open for the rest', async () => {
     const [whole, part] = [await completed(100.14), await completed(100.2)];
     for (const id of [whole, part]) await recall(id);
-    await giveBack(whole, { code: 'AC04' });
+    await returnFromCreditor(whole, { code: 'AC04' });
     await returnedUntil(whole, 10_014);
     expect(await go(whole)).toEqual({ do: 'end' });
     expect(await transfer(whole)).toMatchObject({ returned: true, statusReason: { code: 'AC04' } });
 
-    await giveBack(part, { amount: 30 });
+    await returnFromCreditor(part, { amount: 30 });
     await returnedUntil(part, 3_000);
     expect(await go(part)).toMatchObject({ do: 'wait', for: 'recall' });
     await returnedUntil(part, 10_020);
@@ -904,7 +898,7 @@ describe('a recall', () => {
     expect(await rowOf(id)).toMatchObject({ recall_number: 1 });
   });
 
-  test('is refused where there is nothing to recall', async () => {
+  test('is rejected where there is nothing to recall', async () => {
     const plugIn = await world.account(client, { amount: 100 });
     const own = { source: { type: 'client-account', accountId: plugIn } };
     const dated = await created(10, { scheme: 'chaps', transferDate: THURSDAY });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterEach(async () => {
   await payments.bank('DELETE', '/faults');
-  await payments.told();
+  await payments.callbacksDelivered();
   await payments.world.invariantsHold();
 });
 
@@ -77,6 +77,14 @@ test('answers, lists, batches and events show it; money that came back in parts 
     expect(part).toMatchObject({ returnedOutgoingTransferId: id, paymentReference: bare(part.id) });
   }
   expect(shown.incomingTransferId).toBe(parts[1]?.id);
+  // Both directions: the payment names every part, and no other payment names any.
+  const partIds = parts.map(({ id: part }) => part);
+  const transfers: Json[] = listed.body.data.outgoingTransfers;
+  const namingParts = transfers.filter(({ returningIncomingTransferIds }) => returningIncomingTransferIds.length > 0);
+  expect([shown, ...namingParts].map((one: Json) => [one.id, one.returningIncomingTransferIds])).toEqual([
+    [id, partIds],
+    [id, partIds],
+  ]);
   const arrived = (await api.call('GET', '/incoming-transfers?metadata.page.size=100')).body.data.incomingTransfers;
   const naming = arrived.filter(({ returnedOutgoingTransferId }: Json) => returnedOutgoingTransferId !== null);
   expect(naming.map(({ id: part }: Json) => part)).toEqual(parts.map(({ id: part }) => part));
@@ -91,7 +99,7 @@ test('answers, lists, batches and events show it; money that came back in parts 
   expect(new Set(back.map(({ id: part }: Json) => part)).size).toBe(2);
 });
 
-test('lists find the one transfer by it in any writing, and refuse what is none', async () => {
+test('lists find the one transfer by it in any writing, and reject what is none', async () => {
   const { id, parts } = await returned();
   const [part] = parts;
   for (const [path, kind, wanted] of [

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
-import { newId } from '../../db/frame/ids.ts';
+import { newId } from '../../db/common/ids.ts';
 import { checkLedger } from '../../db/ledger/check.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
@@ -117,7 +117,7 @@ function paymentIn(reference: string, amount = 12.5, paymentId = `pay-${newId()}
   });
 }
 
-test('forged, stale and garbled callbacks are refused and leave nothing behind', async () => {
+test('forged, stale and garbled callbacks are rejected and leave nothing behind', async () => {
   const account = await openedAccount();
   const callback = paymentIn(account.ledgerNumber);
   const body = JSON.stringify(callback);
@@ -279,7 +279,7 @@ describe('an account that its provider moves', () => {
     expect((await read(id)).status).toBe('active');
   });
 
-  test('is moved on its opening by a report that overtakes the news of it', async () => {
+  test('changes status on opening by a report that overtakes that of the opening', async () => {
     const id = await issuedAccount();
     const early = moveTo(id, 'suspended', 1);
     await post(early);
@@ -292,7 +292,7 @@ describe('an account that its provider moves', () => {
     expect((await eventsOf(id)).slice(-2)).toEqual(['connection-updated', 'account-suspended']);
   });
 
-  test('is suspended on its opening if money is expected there and a report that overtakes it says closed', async () => {
+  test('is suspended on opening if money is expected there and a report that overtakes that of the opening says closed', async () => {
     const id = await issuedAccount();
     await post(paymentIn((await read(id)).ledgerNumber));
     await post(moveTo(id, 'closed', 1));
@@ -307,17 +307,17 @@ describe('an account that its provider moves', () => {
     expect(await breaks()).toBe(before + 1);
   });
 
-  test('that was moved cannot have been refused: a person hears of it', async () => {
+  test('that has changed status cannot have been rejected: operators are alerted', async () => {
     const id = await issuedAccount();
     await post(moveTo(id, 'active', 1));
     const before = await breaks();
     const error = { category: 'functional', origin: 'customer', code: 'no', message: 'No.', attributes: {} };
-    const refused = event('account-opening-refused', { ourReference: id, error });
-    await post(refused);
-    expect([await outcomeOf(refused), await breaks()]).toEqual(['break', before + 1]);
+    const rejected = event('account-opening-rejected', { ourReference: id, error });
+    await post(rejected);
+    expect([await outcomeOf(rejected), await breaks()]).toEqual(['break', before + 1]);
   });
 
-  test('is suspended, not closed, while it holds money, and a person hears of it', async () => {
+  test('is suspended, not closed, while it holds money, and operators are alerted', async () => {
     const account = await openedAccount();
     await post(paymentIn(account.ledgerNumber));
     const before = await breaks();
@@ -339,10 +339,10 @@ describe('an account that its provider moves', () => {
     expect(await outcomeOf(again)).toBe('no-effect');
   });
 
-  test('that was never opened is neither closed nor brought to life', async () => {
+  test('that was never opened is neither closed nor activated', async () => {
     const id = await issuedAccount();
     const error = { category: 'functional', origin: 'customer', code: 'no', message: 'No.', attributes: {} };
-    await post(event('account-opening-refused', { ourReference: id, error }));
+    await post(event('account-opening-rejected', { ourReference: id, error }));
     const [closing, life] = [moveTo(id, 'closed', 1), moveTo(id, 'active', 2)];
     expect([await post(closing), await post(life)]).toEqual([200, 200]);
     expect([await outcomeOf(closing), await outcomeOf(life)]).toEqual(['no-effect', 'break']);
@@ -372,17 +372,17 @@ describe('an account that its provider moves', () => {
     expect((await read(id)).status).toBe('active');
   });
 
-  test('of an account that we do not have waits', async () => {
+  test('of an unknown account waits', async () => {
     const callback = moveTo(newId(), 'suspended', 1);
     expect(await post(callback)).toBe(200);
     expect(await outcomeOf(callback)).toBe('waiting');
   });
 });
 
-test('a word about a payment that we do not have waits', async () => {
+test('a report about an unknown payment waits', async () => {
   const claim = { paymentId: 'pay-1', paymentReference: null, amount: 5, currency: 'GBP' };
   const unknown = event('payment-completed', { ourReference: newId(), ...claim });
-  const foreign = event('payment-completed', { ourReference: 'somebody else’s', ...claim });
+  const foreign = event('payment-completed', { ourReference: 'of another service', ...claim });
   expect([await post(unknown), await post(foreign)]).toEqual([200, 200]);
   expect([await outcomeOf(unknown), await outcomeOf(foreign)]).toEqual(['waiting', 'waiting']);
 });

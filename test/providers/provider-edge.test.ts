@@ -1,9 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { accountProviderCalls, accountTransitions } from '../../activities/accounts/activities.ts';
-import type { ActivityDependencies } from '../../activities/frame/dependencies.ts';
+import type { ActivityDependencies } from '../../activities/common/dependencies.ts';
 import { incomingTransferProviderCalls } from '../../activities/incoming-transfers/activities.ts';
 import {
   outgoingTransferProviderCalls,
@@ -13,7 +12,7 @@ import type { Provider } from '../../activities/providers/port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
 import { catchUpWithProviders } from '../../activities/restores.ts';
 import { decideComplianceCheck } from '../../db/compliance/checks.ts';
-import type { Transaction } from '../../db/driver/client.ts';
+import type { Transaction } from '../../db/query/database.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { TESTER } from '../harness/audit.ts';
 import { type BuiltInAccounts, builtInAccounts } from '../harness/built-in-accounts.ts';
@@ -23,7 +22,7 @@ import {
   cutBefore,
   type Fault,
   type FaultyServer,
-  passOn,
+  passThrough,
   startFaultyServer,
 } from '../harness/faults/faulty-server.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
@@ -36,12 +35,12 @@ import {
   temporaryDirectory,
 } from '../harness/servers/sandbox.ts';
 import { modes } from '../harness/transfers/reviews.ts';
+import '../harness/workflows/temporal-runtime.ts';
 
 // Money between the service and the real bank, activity by activity as the workflows call them: only the bank's own
 // statement moves a payment, by exactly what it says, and nothing leaves unless its row requires it.
 
 // The SDK's own lines say nothing that a failing test would not.
-Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
 
 const directory = temporaryDirectory();
 let testDatabase: TestDatabase;
@@ -188,7 +187,7 @@ async function incoming({ incomingTransferId }: Json): Promise<Json> {
 
 const unavailable = { name: 'ProviderUnavailable' };
 
-describe('a look-up that is refused says nothing of what is looked up', () => {
+describe('a rejected look-up says nothing about its payment', () => {
   test('a released payment stays released and is settled by its callback', async () => {
     const id = await released(10.13);
     await expect(lookUp(id)).rejects.toMatchObject(unavailable);
@@ -199,8 +198,8 @@ describe('a look-up that is refused says nothing of what is looked up', () => {
     expect(await available()).toBeCloseTo(100 - 10.13, 10);
   });
 
-  test.each(['refused', 'gateway'])(
-    'by what stands before the bank (%s): the next one finds the payment',
+  test.each(['rejected', 'gateway'])(
+    'by a proxy before the bank (%s): the next one finds the payment',
     async (lookUps) => {
       const id = await released(10.1);
       await bank('POST', '/faults', { callbacks: 'held' });
@@ -227,7 +226,7 @@ describe('a look-up that is refused says nothing of what is looked up', () => {
         server.exchanges.filter(({ path, requestBody }) => path === '/bank/accounts' && requestBody.includes(id));
       const before = server.exchanges.length;
       const onlyOpenings: Fault = (forward, response) =>
-        response.req.url === '/bank/accounts' ? cut(forward, response) : passOn(forward, response);
+        response.req.url === '/bank/accounts' ? cut(forward, response) : passThrough(forward, response);
       await bank('POST', '/faults', { callbacks: 'held' });
       const next = await server.during(onlyOpenings, () => run(accounts.connectClient, id));
       expect(next).toEqual({ do: 'open-account', attempt: 1 });
@@ -242,40 +241,43 @@ describe('a look-up that is refused says nothing of what is looked up', () => {
     },
   );
 
-  test.each(['refused', 'gateway'])('an account that is opened and closed (%s) is looked up again', async (lookUps) => {
-    const { id } = await builtIn.issued(client);
-    const accounts = accountProviderCalls(dependencies);
-    const status = async () => (await api.call('GET', `/accounts/${id}`)).body.data.account.status;
-    await bank('POST', '/faults', { callbacks: 'held' });
-    await run(accounts.connectClient, id);
-    await eventually('an opened account', async () =>
-      (await bank('GET', `/accounts/${id}`)).status === 'open' ? true : undefined,
-    );
+  test.each(['rejected', 'gateway'])(
+    'an account that is opened and closed (%s) is looked up again',
+    async (lookUps) => {
+      const { id } = await builtIn.issued(client);
+      const accounts = accountProviderCalls(dependencies);
+      const status = async () => (await api.call('GET', `/accounts/${id}`)).body.data.account.status;
+      await bank('POST', '/faults', { callbacks: 'held' });
+      await run(accounts.connectClient, id);
+      await eventually('an opened account', async () =>
+        (await bank('GET', `/accounts/${id}`)).status === 'open' ? true : undefined,
+      );
 
-    await bank('POST', '/faults', { lookUps });
-    await expect(run(accounts.lookUpAccount, id, 0)).rejects.toMatchObject(unavailable);
-    expect(await status()).toBe('pending');
-    await bank('POST', '/faults', { lookUps: 'normal' });
-    await run(accounts.lookUpAccount, id, 0);
-    expect(await status()).toBe('active');
+      await bank('POST', '/faults', { lookUps });
+      await expect(run(accounts.lookUpAccount, id, 0)).rejects.toMatchObject(unavailable);
+      expect(await status()).toBe('pending');
+      await bank('POST', '/faults', { lookUps: 'normal' });
+      await run(accounts.lookUpAccount, id, 0);
+      expect(await status()).toBe('active');
 
-    const closing = { workflow: { code: 'client.direct' }, data: { account: { status: 'closed' } } };
-    expect((await api.call('PATCH', `/accounts/${id}`, closing)).status).toBe(200);
-    const closes = await run(accountTransitions(dependencies).advanceAccountConnection, id);
-    if (closes.do !== 'close-account') throw new Error(`the account is not to be closed: ${closes.do}`);
-    await run(accounts.closeAccount, id, closes.attempt);
-    await bank('POST', '/faults', { lookUps });
-    await expect(run(accounts.lookUpAccount, id, 1)).rejects.toMatchObject(unavailable);
-    expect(await status()).toBe('active');
-    await bank('POST', '/faults', { lookUps: 'normal' });
-    await eventually('the closed account', async () => {
-      await run(accounts.lookUpAccount, id, 1);
-      return (await status()) === 'closed' ? true : undefined;
-    });
-  });
+      const closing = { workflow: { code: 'client.direct' }, data: { account: { status: 'closed' } } };
+      expect((await api.call('PATCH', `/accounts/${id}`, closing)).status).toBe(200);
+      const closes = await run(accountTransitions(dependencies).advanceAccountConnection, id);
+      if (closes.do !== 'close-account') throw new Error(`the account is not to be closed: ${closes.do}`);
+      await run(accounts.closeAccount, id, closes.attempt);
+      await bank('POST', '/faults', { lookUps });
+      await expect(run(accounts.lookUpAccount, id, 1)).rejects.toMatchObject(unavailable);
+      expect(await status()).toBe('active');
+      await bank('POST', '/faults', { lookUps: 'normal' });
+      await eventually('the closed account', async () => {
+        await run(accounts.lookUpAccount, id, 1);
+        return (await status()) === 'closed' ? true : undefined;
+      });
+    },
+  );
 });
 
-describe('what comes back of a payment is what is credited', () => {
+describe('exactly the returned amount of a payment is credited', () => {
   const partly = { code: 'AC06', amount: 4 };
 
   async function isReturnedInPart(id: string): Promise<void> {
@@ -316,7 +318,7 @@ describe('what comes back of a payment is what is credited', () => {
     await isReturnedInPart(id);
   });
 
-  test('another return of the same payment is another credit, the same one is known again, and more than was paid is for a person', async () => {
+  test('another return of the same payment is another credit, a repeated one is recognised, and more than was paid is left to an operator', async () => {
     const id = await released(10.1);
     await bank('POST', `/payments/${id}/return`, partly);
     await eventually('the return', async () => ((await transfer(id)).returned ? true : undefined));
@@ -333,7 +335,7 @@ describe('what comes back of a payment is what is credited', () => {
     await forgetBreaks();
   });
 
-  test('more than was paid is for a person', async () => {
+  test('more than was paid is left to an operator', async () => {
     const id = await released(10.1);
     const names = { ourReference: id, paymentId: 'p', paymentReference: null, amount: 10.1, currency: 'GBP' };
     await callback('payment-returned', { ...names, code: 'AC06', returnReference: 'r-1', returnedAmount: 10.11 });
@@ -361,7 +363,7 @@ async function forgetBreaks(): Promise<void> {
   await api.database.reader.statement('DELETE FROM reconciliation_breaks', []);
 }
 
-describe('a payment of other money than the transfer is for a person', () => {
+describe('a payment with another amount than the transfer is left to an operator', () => {
   /** The bank says so of every payment that is looked up meanwhile. */
   const saying = (change: Json) => changed((body) => JSON.stringify({ ...JSON.parse(body), ...change }));
 
@@ -390,11 +392,11 @@ describe('a payment of other money than the transfer is for a person', () => {
     const before = await available();
     const adopt = () =>
       catchUpWithProviders({ ...dependencies, initiator: TESTER }, { from, to: new Date(Date.now() + 60_000) });
-    const lies = changed((body) => {
+    const distorted = changed((body) => {
       const answer = JSON.parse(body);
       return 'entries' in answer ? body : JSON.stringify({ ...answer, amount: 10.11 });
     });
-    await server.during(lies, adopt);
+    await server.during(distorted, adopt);
     expect([(await transfer(id)).status, (await transfer(waiting)).status]).toEqual(['released', 'pending']);
     expect(await available()).toBe(before);
     await world.invariantsHold();
@@ -450,7 +452,7 @@ describe('a payment leaves only when its row asks for it at that moment', () => 
 
   test('that is due goes out', async () => {
     const id = await created(payment(10.5));
-    expect(await submit(id)).toMatchObject({ word: 'completed' });
+    expect(await submit(id)).toMatchObject({ outcome: 'completed' });
     expect(await isAtBank(id)).toBe(true);
   });
 
@@ -520,7 +522,7 @@ describe('a payment leaves only when its row asks for it at that moment', () => 
     expect(await isAtBank(id)).toBe(false);
   });
 
-  test('one that is answered does not go out again, and its workflow goes on from the row', async () => {
+  test('one that is answered does not go out again, and its workflow continues from the row', async () => {
     const id = await released(10.1);
     expect(await submit(id)).toBeNull();
     const next = await run(transitions().recordOutgoingTransferSubmission, id, 1, null);

@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import { expect, onTestFinished, test } from 'vitest';
-import { createDirectories } from '../../activities/providers/directories.ts';
-import type { CallOptions } from '../../activities/providers/port.ts';
+import { createDirectories } from '../../activities/providers/directories/directories.ts';
 import { ProviderUnavailable } from '../../activities/providers/port.ts';
+import type { CallOptions } from '../../activities/providers/ports/common.ts';
 import { measured } from '../../activities/providers/ports/measured.ts';
 import { createProviders } from '../../activities/providers/providers.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
@@ -26,7 +26,7 @@ async function bank(answer: 'silence' | number): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Every adapter of the configuration, and what it has told of its calls. */
+/** Every adapter of the configuration, and the recorded outcomes of its calls. */
 function adapters(sandboxUrl: string) {
   const calls: ProviderCall[] = [];
   const configuration = loadConfiguration({});
@@ -38,10 +38,21 @@ function adapters(sandboxUrl: string) {
 }
 
 /** What each operation needs to get as far as its request; the others take any object. */
-const FIRST: Readonly<Record<string, unknown>> = { lookUpPayment: 'reference', lookUpAccount: 'id' };
+const FIRST: Readonly<Record<string, unknown>> = {
+  lookUpPayment: 'reference',
+  lookUpAccount: 'id',
+  verifyName: {
+    reference: 'r',
+    identification: null,
+    secondaryIdentification: null,
+    bankAccount: { routingCodes: {} },
+  },
+};
+/** The bank answers at once; a busy machine may not. */
+const PATIENT: CallOptions = { deadlineMs: 30_000 };
 const QUICK: CallOptions = { deadlineMs: 100 };
 
-test('every operation of every adapter and directory that asks outside is measured once, whatever it asks', async () => {
+test('every operation of an adapter or directory that calls outside is measured once, however many calls it makes', async () => {
   const { calls, all } = adapters(await bank(503));
   expect(all.length).toBeGreaterThan(1);
   for (const [code, adapter] of all) {
@@ -51,7 +62,7 @@ test('every operation of every adapter and directory that asks outside is measur
       calls.splice(0);
       const ask: unknown = Reflect.get(adapter, operation);
       if (typeof ask !== 'function') throw new Error(`${operation} is no operation`);
-      await expect(ask(FIRST[operation] ?? {}, QUICK), operation).rejects.toThrow();
+      await expect(ask(FIRST[operation] ?? {}, PATIENT), operation).rejects.toThrow();
       expect(calls, operation).toEqual([
         {
           provider: code,
@@ -68,7 +79,7 @@ test.each([
   ['silent', 'silence', 'timeout'],
   ['failing', 503, 'unavailable'],
   ['babbling', 200, 'not-understood'],
-] as const)('a %s bank is told by the outcome of its calls', async (_, answer, outcome) => {
+] as const)('the outcome of its calls shows a %s bank', async (_, answer, outcome) => {
   const { calls, all } = adapters(await bank(answer));
   const [provider] = all.map(([, adapter]) => adapter);
   if (provider === undefined || !('lookUpPayment' in provider)) throw new Error('no provider');
@@ -76,7 +87,7 @@ test.each([
   expect(calls.map((call) => call.outcome)).toEqual([outcome]);
 });
 
-test('answers, defects and calls that we stop have outcomes of their own, and change nothing for the caller', async () => {
+test('answers, defects and aborted calls have outcomes of their own, and change nothing for the caller', async () => {
   const outcomes: string[] = [];
   const port = measured(
     {
@@ -90,14 +101,14 @@ test('answers, defects and calls that we stop have outcomes of their own, and ch
     'bank',
     { expect: () => {}, ended: ({ operation, outcome }) => void outcomes.push(`${operation}: ${outcome}`) },
   );
-  for (const value of [{ outcome: 'refused' }, { outcome: 'not-found' }, { outcome: 'accepted' }, 'text', null])
+  for (const value of [{ outcome: 'rejected' }, { outcome: 'not-found' }, { outcome: 'accepted' }, 'text', null])
     expect(await port.answer(value, {})).toBe(value);
   const defect = new TypeError('a defect');
   await expect(port.fail(defect, {})).rejects.toBe(defect);
   await expect(port.fail(defect, { signal: AbortSignal.abort() })).rejects.toBe(defect);
   expect([port.now(), port.name]).toEqual(['at once', 'bank']);
   expect(outcomes).toEqual([
-    'answer: refused',
+    'answer: rejected',
     'answer: not-found',
     'answer: ok',
     'answer: ok',

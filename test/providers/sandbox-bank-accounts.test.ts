@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AccountRequest, type ProviderEvent, stepReference } from '../../activities/providers/port.ts';
+import type { AccountRequest, ProviderEvent } from '../../activities/providers/port.ts';
+import { stepReference } from '../../activities/providers/ports/common.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
 import {
   type CallbackReceiver,
@@ -24,7 +25,7 @@ beforeAll(async () => {
   bank = createSandboxBank({ url: sandbox.url, secret: SANDBOX_SECRET });
   const client = clientOf('Acme Ltd');
   const answer = await bank.connectClient(client, {});
-  if (answer.outcome !== 'connected') throw new Error('the client is refused');
+  if (answer.outcome !== 'connected') throw new Error('the client is rejected');
   clientReference = answer.reference;
 });
 
@@ -75,9 +76,9 @@ describe('clients', () => {
     expect(await bank.connectClient({ ...client, fullName: 'Beta Limited' }, {})).toEqual(first);
   });
 
-  test('are refused by how their name begins', async () => {
-    const refused = { outcome: 'refused', error: { category: 'technical', origin: 'provider' } };
-    expect(await bank.connectClient(clientOf('fail-technical Ltd'), {})).toMatchObject(refused);
+  test('are rejected by how their name begins', async () => {
+    const rejected = { outcome: 'rejected', error: { category: 'technical', origin: 'provider' } };
+    expect(await bank.connectClient(clientOf('fail-technical Ltd'), {})).toMatchObject(rejected);
   });
 });
 
@@ -105,11 +106,11 @@ describe('opening an account', () => {
   test.each([
     ['fail-functional', { category: 'functional', origin: 'customer' }],
     ['fail-technical', { category: 'technical', origin: 'provider' }],
-  ])('with an alias that begins with %s is refused for good', async (alias, error) => {
+  ])('with an alias that begins with %s is rejected for good', async (alias, error) => {
     const account = accountOf(`${alias} account`);
     expect(await bank.openAccount(account, {})).toMatchObject({ outcome: 'accepted' });
-    expect(await eventAbout(account.accountId)).toMatchObject({ type: 'account-opening-refused', error });
-    expect(await bank.lookUpAccount(account.accountId, {})).toMatchObject({ outcome: 'refused', error });
+    expect(await eventAbout(account.accountId)).toMatchObject({ type: 'account-opening-rejected', error });
+    expect(await bank.lookUpAccount(account.accountId, {})).toMatchObject({ outcome: 'rejected', error });
   });
 
   test('silent never calls back and is looked up; slow comes after the others', async () => {
@@ -126,9 +127,12 @@ describe('opening an account', () => {
     expect(eventsAbout(silent.accountId)).toEqual([]);
   });
 
-  test('for an unknown client is refused, and an unknown account is not found', async () => {
+  test('for an unknown client is rejected, and an unknown account is not found', async () => {
     const account = accountOf('Main', { clientReference: 'SBC-unknown' });
-    expect(await bank.openAccount(account, {})).toMatchObject({ outcome: 'refused', error: { category: 'technical' } });
+    expect(await bank.openAccount(account, {})).toMatchObject({
+      outcome: 'rejected',
+      error: { category: 'technical' },
+    });
     expect(await bank.lookUpAccount(account.accountId, {})).toEqual({ outcome: 'not-found' });
   });
 });
@@ -161,8 +165,8 @@ describe('changing an account', () => {
         change: { kind: 'close' },
       }) as const;
     await bank.changeAccount(close(1), {});
-    const event = await eventually('account-change-refused', () =>
-      eventsAbout(account.accountId).find(({ type }) => type === 'account-change-refused'),
+    const event = await eventually('account-change-rejected', () =>
+      eventsAbout(account.accountId).find(({ type }) => type === 'account-change-rejected'),
     );
     expect(event).toMatchObject({ error: { category: 'functional' } });
     expect(await bank.lookUpAccount(account.accountId, {})).toMatchObject({ outcome: 'opened' });
@@ -178,6 +182,6 @@ describe('changing an account', () => {
       const answer = await bank.lookUpAccountChange(close(2), {});
       return answer.outcome === 'changed' ? answer : undefined;
     });
-    expect(await bank.lookUpAccountChange(close(1), {})).toMatchObject({ outcome: 'refused' });
+    expect(await bank.lookUpAccountChange(close(1), {})).toMatchObject({ outcome: 'rejected' });
   });
 });

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ProviderUnavailable } from '../../activities/providers/port.ts';
 import type { PaymentRequest } from '../../activities/providers/ports/payment-port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
-import { paymentReferenceOf } from '../../domain/frame/payment-references.ts';
+import { paymentReferenceOf } from '../../domain/common/payment-references.ts';
 import {
   type CallbackReceiver,
   eventually,
@@ -126,7 +126,7 @@ test('undelivered callbacks and pending actions survive a kill', async () => {
   const paidIn = await payIn('12.34');
   const returned = paymentOf(5_003n);
   await bank.submitPayment(returned, {});
-  await eventually('a refused callback', () => receiver.received[0]);
+  await eventually('a rejected callback', () => receiver.received[0]);
   await sandbox.kill();
   receiver.received.length = 0;
   receiver.status = 200;
@@ -148,7 +148,7 @@ test('undelivered callbacks and pending actions survive a kill', async () => {
 
 test('payments with every outcome are shown after a kill as before it', async () => {
   const payments = await Promise.all(
-    // Plain, failed, open, tried again, its recall refused.
+    // Plain, failed, open, tried again, its recall rejected.
     [5_050n, 5_002n, 5_010n, 5_011n, 5_014n, 5_050n].map(async (amountMinor) => {
       const payment = paymentOf(amountMinor);
       await bank.submitPayment(payment, {});
@@ -163,7 +163,7 @@ test('payments with every outcome are shown after a kill as before it', async ()
   expect((await lever(`${recalled}/recalls`, { recallReference: 'again' })).status).toBe(202);
   await eventually('all callbacks', async () =>
     (await get<{ pending: number }>('/callbacks')).pending === 0 &&
-    events().some(({ type }) => type === 'payment-recall-refused')
+    events().some(({ type }) => type === 'payment-recall-rejected')
       ? true
       : undefined,
   );

@@ -63,21 +63,23 @@ test('a source id is given once, ready-made ones included', async () => {
 });
 
 test('a wrong request is 400 and names the field', async () => {
-  const refusedField = async (path: string, body: Json) => {
+  const rejectedField = async (path: string, body: Json) => {
     const answer = await call('POST', path, body);
     expect(answer.status, JSON.stringify(answer.body)).toBe(400);
     return answer.body.error.attributes.field;
   };
-  expect(await refusedField('/bank/existing-clients', CLIENT)).toBe('sourceId');
-  expect(await refusedField('/bank/existing-clients', { sourceId: 'A-3', ...CLIENT, profile: {} })).toBe('profile');
-  expect(await refusedField('/bank/existing-clients', { sourceId: 'A-3', ...CLIENT, status: 'asleep' })).toBe('status');
+  expect(await rejectedField('/bank/existing-clients', CLIENT)).toBe('sourceId');
+  expect(await rejectedField('/bank/existing-clients', { sourceId: 'A-3', ...CLIENT, profile: {} })).toBe('profile');
+  expect(await rejectedField('/bank/existing-clients', { sourceId: 'A-3', ...CLIENT, status: 'asleep' })).toBe(
+    'status',
+  );
   const path = '/bank/existing-beneficiaries';
-  expect(await refusedField(path, { sourceId: 'B-3', ...BENEFICIARY })).toBe('clientSourceId');
-  const owner = { clientSourceId: 'nobody' };
-  expect(await refusedField(path, { sourceId: 'B-3', ...BENEFICIARY, ...owner })).toBe('clientSourceId');
+  expect(await rejectedField(path, { sourceId: 'B-3', ...BENEFICIARY })).toBe('clientSourceId');
+  const owner = { clientSourceId: 'unknown' };
+  expect(await rejectedField(path, { sourceId: 'B-3', ...BENEFICIARY, ...owner })).toBe('clientSourceId');
   const both = { clientSourceId: 'client-individual', clientReference: 'SBC-client-individual' };
-  expect(await refusedField(path, { sourceId: 'B-3', ...BENEFICIARY, ...both })).toBe('clientSourceId');
-  expect(await refusedField(path, { sourceId: 'B-3', ...BENEFICIARY, clientReference: 'none' })).toBe(
+  expect(await rejectedField(path, { sourceId: 'B-3', ...BENEFICIARY, ...both })).toBe('clientSourceId');
+  expect(await rejectedField(path, { sourceId: 'B-3', ...BENEFICIARY, clientReference: 'none' })).toBe(
     'clientReference',
   );
 });
@@ -118,8 +120,8 @@ describe('an account that is older than the service', () => {
   test('is not handed over while it is overdrawn', async () => {
     const overdrawn = { ...account, sourceId: 'K-0', balance: -0.01, accountNumber: '80000000' };
     expect((await call('POST', '/bank/existing-accounts', overdrawn)).status).toBe(201);
-    const refused = { status: 422, body: { error: { category: 'functional', code: 'account-overdrawn' } } };
-    expect(await handOver('K-0', randomUUID())).toMatchObject(refused);
+    const rejected = { status: 422, body: { error: { category: 'functional', code: 'account-overdrawn' } } };
+    expect(await handOver('K-0', randomUUID())).toMatchObject(rejected);
     expect((await call('GET', '/bank/existing-accounts/K-0')).body).toMatchObject({ ourReference: null });
   });
 
@@ -151,7 +153,7 @@ describe('an account that is older than the service', () => {
     const enter = async (change: Json) =>
       (await call('POST', '/bank/existing-accounts', { sourceId: 'K-2', ...account, ...change })).status;
     expect(await enter({ sourceId: 'account-individual-gbp' })).toBe(409);
-    expect(await enter({ clientSourceId: 'nobody' })).toBe(400);
+    expect(await enter({ clientSourceId: 'unknown' })).toBe(400);
     expect(await enter({ clientReference: 'SBC-client-corporate' })).toBe(400);
     expect(await enter({ currency: 'XXX' })).toBe(400);
     expect(await enter({ balance: 0.001 })).toBe(400);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ProviderEvent, ProviderUnavailable } from '../../activities/providers/port.ts';
 import type { PaymentRequest } from '../../activities/providers/ports/payment-port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
-import { paymentReferenceOf } from '../../domain/frame/payment-references.ts';
+import { paymentReferenceOf } from '../../domain/common/payment-references.ts';
 import {
   type CallbackReceiver,
   eventually,
@@ -91,7 +91,7 @@ async function entriesOf(ourReference: string): Promise<{ kind: string; amountMi
     .map(({ kind, amountMinor }) => ({ kind, amountMinor }));
 }
 
-/** Waits until the bank has nothing left to send: what has not arrived by then never does. */
+/** Waits until the bank has nothing left to send: after that no callback can arrive. */
 async function callbacksSent(): Promise<void> {
   await eventually('an empty callback queue', async () => {
     const { pending } = (await (await fetch(`${sandbox.url}/bank/callbacks`)).json()) as { pending: number };
@@ -99,7 +99,7 @@ async function callbacksSent(): Promise<void> {
   });
 }
 
-describe('a payment out goes as its last two digits say', () => {
+describe('the last two digits of a payment out choose its outcome', () => {
   test('any other amount is completed in the answer, and no callback follows', async () => {
     const payment = paymentOf(12_345n);
     const answer = await bank.submitPayment(payment, {});
@@ -111,12 +111,12 @@ describe('a payment out goes as its last two digits say', () => {
     expect(await entriesOf(payment.ourReference)).toEqual([{ kind: 'payment-out', amountMinor: 12_345n }]);
   });
 
-  test('.01 is refused before release: AC03, nothing booked', async () => {
+  test('.01 is rejected before release: AC03, nothing booked', async () => {
     const payment = paymentOf(10_001n);
-    const refused = { outcome: 'refused', error: { category: 'functional', origin: 'customer', code: 'AC03' } };
-    expect(await bank.submitPayment(payment, {})).toMatchObject(refused);
-    expect(await bank.submitPayment(payment, {})).toMatchObject(refused);
-    expect(await bank.lookUpPayment(payment.ourReference, {})).toMatchObject(refused);
+    const rejected = { outcome: 'rejected', error: { category: 'functional', origin: 'customer', code: 'AC03' } };
+    expect(await bank.submitPayment(payment, {})).toMatchObject(rejected);
+    expect(await bank.submitPayment(payment, {})).toMatchObject(rejected);
+    expect(await bank.lookUpPayment(payment.ourReference, {})).toMatchObject(rejected);
     expect(await entriesOf(payment.ourReference)).toEqual([]);
   });
 
@@ -315,13 +315,13 @@ describe('a payment out goes as its last two digits say', () => {
 
   test('the digits count in minor units, also where the currency has none or three', async () => {
     const yen = paymentOf(1_001n, { currency: 'JPY', scheme: 'swift' });
-    expect(await bank.submitPayment(yen, {})).toMatchObject({ outcome: 'refused' });
+    expect(await bank.submitPayment(yen, {})).toMatchObject({ outcome: 'rejected' });
     const dinar = paymentOf(1_100n, { currency: 'KWD', scheme: 'swift' });
     expect(await bank.submitPayment(dinar, {})).toMatchObject({ outcome: 'completed' });
   });
 });
 
-describe('a reference stands for one payment', () => {
+describe('a reference names one payment', () => {
   test('ten submissions at once are one payment with one answer', async () => {
     const payment = paymentOf(55_500n);
     const answers = await Promise.all(
@@ -331,7 +331,7 @@ describe('a reference stands for one payment', () => {
     expect(await entriesOf(payment.ourReference)).toHaveLength(1);
   });
 
-  test('another amount or creditor under the same reference is a conflict, and never read as a refusal', async () => {
+  test('another amount or creditor under the same reference is a conflict, and never read as a rejection', async () => {
     const payment = paymentOf(55_600n);
     await bank.submitPayment(payment, {});
     const creditor = { ...payment.creditor, accountNumber: '11111111' };
@@ -348,12 +348,12 @@ describe('a reference stands for one payment', () => {
   });
 });
 
-describe('look-ups that something on the way answers', () => {
+describe('look-ups that an intermediary answers', () => {
   test.each([
-    ['refused', 400, 'application/json'],
+    ['rejected', 400, 'application/json'],
     ['gateway', 404, 'text/html; charset=UTF-8'],
   ])(
-    '%s: the bank says nothing of payments, accounts and changes, and goes on taking payments',
+    '%s: the bank does not answer about payments, accounts and changes, and still takes payments',
     async (lookUps, status, type) => {
       const payment = paymentOf(55_700n);
       expect(await post('/faults', { lookUps })).toMatchObject({ status: 200, body: { lookUps } });
@@ -369,7 +369,7 @@ describe('look-ups that something on the way answers', () => {
     },
   );
 
-  test('another word for it is 400', async () => {
+  test('an unknown value is 400', async () => {
     expect(await post('/faults', { lookUps: 'odd' })).toMatchObject({ status: 400 });
   });
 });
@@ -444,9 +444,48 @@ describe('payments in', () => {
     expect(await entriesOf(request.incomingTransferId)).toEqual([
       { kind: 'payment-in-sent-back', amountMinor: 2_550n },
     ]);
-    expect(await bank.returnPayment({ ...request, amountMinor: 1n }, {})).toMatchObject({ outcome: 'refused' });
+    expect(await bank.returnPayment({ ...request, amountMinor: 1n }, {})).toMatchObject({ outcome: 'rejected' });
     const other = { ...request, incomingTransferId: randomUUID() };
     await expect(bank.returnPayment(other, {})).rejects.toMatchObject({ reason: 'status 409' });
+    // Nor is it returned a second time by a payment.
+    const returnOf = { serviceProviderId: String(body.paymentId), code: 'CUST' };
+    const again = await bank.submitPayment({ ...paymentOf(150n), returnOf }, {});
+    expect(again).toMatchObject({ outcome: 'rejected', error: { code: 'ARDT' } });
+  });
+
+  test('go back in parts, of which one that fails no longer counts; then no longer whole', async () => {
+    const { body } = await post('/payments-in', { ...good, amount: 100 });
+    const returnOf = { serviceProviderId: String(body.paymentId), code: 'CUST' };
+    const part = (minor: bigint) => ({ ...paymentOf(minor), returnOf });
+    const failing = part(6_002n);
+    expect(await bank.submitPayment(failing, {})).toMatchObject({ outcome: 'accepted' });
+    const tooMuch = await bank.submitPayment(part(4_000n), {});
+    expect(tooMuch).toMatchObject({ outcome: 'rejected', error: { code: 'AM09' } });
+    await eventually('it has failed', async () => {
+      const { outcome } = await bank.lookUpPayment(failing.ourReference, {});
+      return outcome === 'failed' ? true : undefined;
+    });
+    const kept = part(4_000n);
+    expect(await bank.submitPayment(kept, {})).toMatchObject({ outcome: 'completed' });
+    const shown = await (await fetch(`${sandbox.url}/bank/payments-in/${body.paymentId}`)).json();
+    expect(shown).toMatchObject({
+      status: 'booked',
+      returns: [
+        { ourReference: failing.ourReference, amount: 60.02, code: 'CUST', status: 'failed' },
+        { ourReference: kept.ourReference, amount: 40, code: 'CUST', status: 'completed' },
+      ],
+    });
+    const incomingTransferId = randomUUID();
+    const whole = { incomingTransferId, paymentReference: paymentReferenceOf(incomingTransferId), code: 'AC04' };
+    const { serviceProviderId } = returnOf;
+    const sentBack = await bank.returnPayment(
+      { ...whole, serviceProviderId, amountMinor: 10_000n, currency: 'GBP' },
+      {},
+    );
+    expect(sentBack).toMatchObject({ outcome: 'rejected' });
+    const unknown = { serviceProviderId: randomUUID(), code: 'CUST' };
+    const stray = await bank.submitPayment({ ...paymentOf(150n), returnOf: unknown }, {});
+    expect(stray).toMatchObject({ outcome: 'rejected', error: { code: 'NOOR' } });
   });
 });
 

@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import { createAdaptorServer, type ServerType } from '@hono/node-server';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDatabase } from '../../db/driver/client.ts';
+import { createDatabase } from '../../db/client.ts';
+import { partiesFile, registerDevelopmentParties } from '../../dev/start/development-parties.ts';
 import { sandboxApp } from '../../sandbox/app.ts';
 import { ACCOUNT_ACTIONS } from '../../sandbox/bank/accounts.ts';
 import { Bank } from '../../sandbox/bank/bank.ts';
 import { PAYMENT_ACTIONS } from '../../sandbox/bank/payments/payments.ts';
 import { SandboxClock } from '../../sandbox/clock/clock.ts';
+import { FileBank } from '../../sandbox/file-bank/file-bank.ts';
 import { Mailbox } from '../../sandbox/mail/mailbox.ts';
-import { partiesFile, registerDevelopmentParties } from '../../scripts/start/development-parties.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { SANDBOX_SECRET, temporaryDirectory } from '../harness/servers/sandbox.ts';
 
@@ -25,6 +26,7 @@ const HAS_FORMS = /^\/(front-office|third-party)(\/|$)/;
 const directory = temporaryDirectory();
 let database: TestDatabase;
 let bank: Bank;
+let fileBank: FileBank;
 let mailbox: Mailbox;
 let clock: SandboxClock;
 let server: ServerType | undefined;
@@ -46,16 +48,18 @@ beforeAll(async () => {
   clock = await SandboxClock.open(database.url);
   bank = await Bank.open({
     journalFile: join(directory.path, 'bank.journal'),
-    callbackUrl: 'http://127.0.0.1:1/callbacks',
-    callbackSecret: SANDBOX_SECRET,
+    callbacks: { url: 'http://127.0.0.1:1/callbacks', secret: SANDBOX_SECRET },
     now: clock.now,
     actions: { ...ACCOUNT_ACTIONS, ...PAYMENT_ACTIONS },
     onFailure,
   });
+  fileBank = await FileBank.open({ directory: join(directory.path, 'file-bank'), now: clock.now, onFailure });
   mailbox = await Mailbox.open({ file: join(directory.path, 'mail.journal'), onFailure });
   const service = { apiUrl: 'http://127.0.0.1:1', publicUrl: 'http://127.0.0.1:1', audience: 'test' };
   app = sandboxApp({
     bank,
+    fileBank,
+    sftp: { port: 1, hostKeyFingerprint: '' },
     mailbox,
     clock,
     consentWalk: { ...service, partiesFile: partiesFile(directory.path), redirectUris: ['http://127.0.0.1:1/'] },
@@ -70,7 +74,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   if (server !== undefined) await new Promise((resolve) => server?.close(resolve));
-  await Promise.all([bank?.close(), mailbox?.close(), clock?.close()]);
+  await Promise.all([bank?.close(), fileBank?.close(), mailbox?.close(), clock?.close()]);
   await database?.drop();
   directory.remove();
 });
@@ -116,8 +120,8 @@ async function otherwise(asked: ReturnType<typeof routes>, status: number, heade
 
 test('the routes of all stand-ins are found', () => {
   const paths = routes().map(({ path }) => path.split('/')[1]);
-  for (const stand of ['bank', 'directory', 'mail', 'clock', 'third-party', 'front-office']) {
-    expect(paths).toContain(stand);
+  for (const folder of ['bank', 'directory', 'mail', 'clock', 'third-party', 'front-office']) {
+    expect(paths).toContain(folder);
   }
   expect(changing().length).toBeGreaterThan(15);
 });
@@ -130,7 +134,7 @@ describe('every route', () => {
     '127.0.0.1.attacker.example',
     'sandbox.attacker.example',
     '10.0.0.1',
-  ])('refuses the foreign Host %j', async (host) => {
+  ])('rejects the foreign Host %j', async (host) => {
     expect(await otherwise(routes(), 421, { host })).toEqual([]);
     expect(await otherwise([{ method: 'GET', path: '/no-such-path' }], 421, { host })).toEqual([]);
   });
@@ -155,13 +159,13 @@ describe('every route that changes something', () => {
     ['of another port', { origin: 'http://127.0.0.1:3000', 'sec-fetch-site': 'same-site' }],
     ['of another port, in an old browser', { origin: 'http://127.0.0.1:3000' }],
     ['with an origin that is none', { origin: 'attacker' }],
-  ])('refuses a page %s', async (_, headers) => {
+  ])('rejects a page %s', async (_, headers) => {
     for (const type of [{ 'content-type': 'text/plain' }, JSON_TYPE, FORM_TYPE, {}]) {
       expect(await otherwise(changing(), 403, { ...headers, ...type })).toEqual([]);
     }
   });
 
-  test('refuses what a form can send where it takes JSON, even from its own pages', async () => {
+  test('rejects what a form can send where it takes JSON, even from its own pages', async () => {
     const own = { origin: `http://127.0.0.1:${port}`, 'sec-fetch-site': 'same-origin' };
     for (const type of ['text/plain;charset=UTF-8', 'multipart/form-data; boundary=x', 'text/json']) {
       expect(await otherwise(changing(), 415, { ...own, 'content-type': type })).toEqual([]);
@@ -192,7 +196,7 @@ describe('every route that changes something', () => {
     }
   });
 
-  test('what is refused changes nothing', async () => {
+  test('what is rejected changes nothing', async () => {
     const before = await send({ method: 'GET', path: '/clock' }, {});
     const move = { method: 'POST', path: '/clock' };
     const foreign = { origin: 'https://attacker.example', 'content-type': 'text/plain' };

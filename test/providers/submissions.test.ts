@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { requireOpenSubmissions } from '../../activities/frame/submissions.ts';
+import { requireOpenSubmissions } from '../../activities/common/submissions.ts';
+import { ActionableError } from '../../cli/common/actionable-error.ts';
 import { closeForRestore, openAfterRestore, readClosure } from '../../db/providers/submissions.ts';
-import { findOtherRules, putTransferRulesInForce } from '../../db/providers/transfer-rules.ts';
-import { RemedyError } from '../../scripts/frame/remedy.ts';
-import { workflowId } from '../../workflows/frame/messages.ts';
+import { findDifferingRules, putTransferRulesInForce } from '../../db/providers/transfer-rules.ts';
+import { workflowId } from '../../workflows/common/messages.ts';
 import type { Json, TestApi } from '../harness/api.ts';
 import { auditOf } from '../harness/audit.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
@@ -46,7 +46,7 @@ afterEach(async () => {
 const close = (reason: string) => service.operate('submissions', ['close', '--reason', reason]);
 const open = () => service.operate('submissions', ['open', '--reason', 'the bank is sound']);
 const pay = async (by = api): Promise<string> => (await reviews(by).external(source, bankAccount)).id;
-/** Once its workflow has been refused and shows that it waits. */
+/** Once its workflow has been rejected and shows that it waits. */
 const shownToWait = (id: string) =>
   until(
     async () => {
@@ -61,7 +61,7 @@ const shownToWait = (id: string) =>
 const statusOf = async (id: string) => (await reviews(api).find('outgoing-transfer', id)).status;
 
 describe('submissions close, the emergency stop', () => {
-  test('nothing reaches the bank; `why` and the error say who, when and why; after opening it goes out once, by itself', async () => {
+  test('nothing reaches the bank; `why` and the error name actor, time and reason; after reopening the payment goes out once, without a command', async () => {
     expect(await close('the bank pays twice')).toMatchObject({ status: 0, answer: { result: 'closed' } });
     const closure = await readClosure(api.database.reader);
     const words = `an operator closed submissions at ${closure?.operator?.closedAt.toISOString()} (the bank pays twice)`;
@@ -93,7 +93,7 @@ describe('submissions close, the emergency stop', () => {
     );
   });
 
-  test('each command once is as good as twice, and only what changes something is audited', async () => {
+  test('repeating a command has no further effect, and only changes are audited', async () => {
     const entries = (await auditOf(api.database.reader, 'all')).length;
     expect(await close('first')).toMatchObject({ status: 0, answer: { result: 'closed' } });
     expect(await close('second')).toMatchObject({
@@ -109,8 +109,8 @@ describe('submissions close, the emergency stop', () => {
   });
 
   test('neither is done without a reason', async () => {
-    await expect(service.lines('submissions', ['close'])).rejects.toThrow(RemedyError);
-    await expect(service.lines('submissions', ['--reason', 'x'])).rejects.toThrow(RemedyError);
+    await expect(service.lines('submissions', ['close'])).rejects.toThrow(ActionableError);
+    await expect(service.lines('submissions', ['--reason', 'x'])).rejects.toThrow(ActionableError);
     expect(await readClosure(api.database.reader)).toBeNull();
   });
 
@@ -122,10 +122,10 @@ describe('submissions close, the emergency stop', () => {
   });
 });
 
-describe('beside a restore', () => {
-  test('open refuses what after-restore has closed, and an operator’s stop outlasts it', async () => {
+describe('around a restore', () => {
+  test('open rejects what after-restore has closed, and an operator’s stop outlasts it', async () => {
     await api.database.transaction((tx) => closeForRestore(tx));
-    expect(await open()).toMatchObject({ status: 1, answer: { refused: expect.stringContaining('after-restore') } });
+    expect(await open()).toMatchObject({ status: 1, answer: { rejected: expect.stringContaining('after-restore') } });
     await close('the bank pays twice');
     expect(await open()).toMatchObject({ status: 1 });
     const left = await api.database.transaction((tx) => openAfterRestore(tx));
@@ -141,22 +141,6 @@ describe('beside a restore', () => {
     expect(both).toEqual({ restoreBeganAt: expect.any(Date), operator: stop?.operator });
     await api.database.transaction((tx) => closeForRestore(tx));
     expect(await readClosure(api.database.reader)).toEqual(both);
-  });
-
-  test('the release before reads one column: it stops with ours, and what it opens is open', async () => {
-    const isClosed = async () => {
-      const rows = await api.database.statement<{ closed: boolean }>(
-        'SELECT closed_at IS NOT NULL AS closed FROM provider_submissions',
-        [],
-      );
-      return rows[0]?.closed;
-    };
-    await close('the bank pays twice');
-    expect(await isClosed()).toBe(true);
-    await api.database.statement('UPDATE provider_submissions SET closed_at = NULL', []);
-    expect(await readClosure(api.database.reader)).toBeNull();
-    expect(await close('again')).toMatchObject({ status: 0, answer: { result: 'closed' } });
-    expect(await isClosed()).toBe(true);
   });
 });
 
@@ -188,9 +172,9 @@ describe('commands with other settings than the service’s', () => {
     expect(await service.lines(command, given)).toMatchObject({ status: 0 });
   });
 
-  test('another edition of a calendar is another setting; what nobody has recorded is none', async () => {
+  test('another edition of a calendar is another setting; an edition that was never recorded is none', async () => {
     const { transferRuleDigests, calendars } = serviceRules();
-    const differing = () => findOtherRules(api.database.reader, transferRuleDigests, calendars.editions);
+    const differing = () => findDifferingRules(api.database.reader, transferRuleDigests, calendars.editions);
     expect(await differing()).toEqual([]);
     await api.database.statement(
       `INSERT INTO calendar_editions VALUES ('gb', 'other', 'a test', '2027-12-31', '2027-12-31', '{}', service_now())`,

@@ -1,35 +1,36 @@
 import { createReadStream, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { CamtProblem, readBankStatement } from '../../activities/reconciliation/camt-053.ts';
-import { formatAmount } from '../../domain/frame/money.ts';
+import { readBankStatement } from '../../activities/reconciliation/camt-053.ts';
+import { textTable } from '../../cli/common/text-table.ts';
+import { UnreadableMessage } from '../../domain/bank-files/messages.ts';
+import { formatAmount } from '../../domain/common/money.ts';
 import type { Money, StatementItem } from '../../domain/reconciliation/bank-statements.ts';
-import { aligned } from '../../scripts/frame/aligned.ts';
-import { type CamtSums, sumCamt053 } from '../../scripts/testing/camt053.ts';
+import { type CamtSums, sumCamt053 } from '../tools/camt053.ts';
 
 const FIXTURES = join(import.meta.dirname, '../fixtures/bank-statements');
-/** Files that may not be here, as those of real banks and their customers: they are compared with the other reader too. */
+/** Files outside the repository, such as those of real banks and their customers, compared with the independent reader. */
 const { BANK_STATEMENTS: OTHERS } = process.env;
 
 const ONE_DAY = '1 3+1 3  EUR +225 -48.5  summary batches charges';
-/** What comes of each file: statements, entries (booked and others), transactions, booked sums, the control figures it has; or its refusal. */
+/** What comes of each file: statements, entries (booked and others), transactions, booked sums, the control figures it has; or its rejection. */
 const OUTCOMES: Readonly<Record<string, string | RegExp>> = {
   'contradictions/balances-of-other-entries': '1 1 1  EUR +455.56',
   'contradictions/batch-of-another-number': '1 1 2  EUR +455.56  batches',
   'contradictions/details-short-of-their-entry': '1 1 2  EUR +455.56',
   'contradictions/summary-of-another-sum': '1 1 1  EUR +455.56  summary',
-  'refused/balance-on-no-side': /^Statement 1 of the file \(R-1\) .*: Bal\[1\]\/CdtDbtInd is missing/,
-  'refused/document-type': /document type/,
-  'refused/empty-amount': /^Entry 1 of the file \(reference R-1\) .*: Amt is empty/,
-  'refused/euro-with-five-decimals': /^Entry 1 of the file \(reference R-1\) .*: Amt has more decimals/,
-  'refused/latin-1': /ISO-8859-1/,
-  'refused/no-booking-date': /^Entry 1 of the file \(reference R-1\) .*: BookgDt is missing/,
-  'refused/no-status': /^Entry 1 of the file \(reference R-1\) .*: Sts is missing/,
-  'refused/second-page-of-two': /one page of several/,
-  'refused/status-of-the-bank':
-    /^Entry 1 of the file \(reference R-1\) .*: Sts is none of BOOK, PDNG, INFO, FUTR: Booked/,
-  'refused/unknown-currency': /^Entry 1 of the file \(reference R-1\) .*: Amt has a currency that is none of ISO 4217/,
-  'refused/version-to-come': /camt\.053\.001\.15/,
+  'rejected/balance-on-no-side': /^Statement 1 of the file \(R-1\) .*: Bal\[1\]\/CdtDbtInd is missing/,
+  'rejected/document-type': /document type/,
+  'rejected/empty-amount': /^Entry 1 of the file \(reference R-1\) .*: Amt is empty/,
+  'rejected/euro-with-five-decimals': /^Entry 1 of the file \(reference R-1\) .*: Amt has more decimals/,
+  'rejected/latin-1': /ISO-8859-1/,
+  'rejected/no-booking-date': /^Entry 1 of the file \(reference R-1\) .*: BookgDt is missing/,
+  'rejected/no-status': /^Entry 1 of the file \(reference R-1\) .*: Sts is missing/,
+  'rejected/second-page-of-two': /one of several pages/,
+  'rejected/status-of-the-bank':
+    /^Entry 1 of the file \(reference R-1\) .*: Sts must be one of BOOK, PDNG, INFO, FUTR \(is Booked\)/,
+  'rejected/unknown-currency': /^Entry 1 of the file \(reference R-1\) .*: Amt has a currency that is not in ISO 4217/,
+  'rejected/version-to-come': /camt\.053\.001\.15/,
   'styles/american-pending-and-own-statuses': '1 2+1 1  USD +123456.78 -0',
   'styles/austrian-details-one-by-one': '1 1 2  EUR -1501',
   'styles/belgian-several-accounts': '3 2 0  EUR +25.5 USD -6',
@@ -53,7 +54,7 @@ const OUTCOMES: Readonly<Record<string, string | RegExp>> = {
 interface Outcome {
   readonly text: string;
   readonly items: readonly StatementItem[];
-  readonly refusal: string | null;
+  readonly rejection: string | null;
 }
 
 async function outcomeOf(file: string): Promise<Outcome> {
@@ -61,15 +62,15 @@ async function outcomeOf(file: string): Promise<Outcome> {
   try {
     for await (const page of readBankStatement(createReadStream(file, 'utf8'))) items.push(...page);
   } catch (error) {
-    if (!(error instanceof CamtProblem)) throw error;
-    return { text: error.message, items, refusal: error.message };
+    if (!(error instanceof UnreadableMessage)) throw error;
+    return { text: error.message, items, rejection: error.message };
   }
   const { statements, entries, transactions, booked } = sumsOf(items);
   const others = entries - items.filter((item) => item.item === 'entry' && item.status === 'BOOK').length;
   const sums = Object.entries(booked).map(([key, sum]) => key.replace(/ CRDT$/, ' +').replace(/ DBIT$/, ' -') + sum);
   const counts = `${statements} ${entries - others}${others === 0 ? '' : `+${others}`} ${transactions}`;
   const parts = [counts, sums.join(' ').replaceAll(/([A-Z]{3}) (\S+) \1 /g, '$1 $2 '), figuresOf(items).join(' ')];
-  return { text: parts.filter((part) => part !== '').join('  '), items, refusal: null };
+  return { text: parts.filter((part) => part !== '').join('  '), items, rejection: null };
 }
 
 function figuresOf(items: readonly StatementItem[]): string[] {
@@ -130,7 +131,7 @@ beforeAll(async () => {
   read?.forEach((sums, at) => {
     others.set(all[at] ?? '', sums);
   });
-  process.stdout.write(`${aligned([['file', 'version', 'outcome'], ...all.map(rowOf)])}\n`);
+  process.stdout.write(`${textTable([['file', 'version', 'outcome'], ...all.map(rowOf)])}\n`);
 });
 
 function rowOf(file: string): string[] {
@@ -145,25 +146,31 @@ test('every file of the folder has an expected outcome', () => {
 describe.each(Object.entries(OUTCOMES))('%s', (name, expected) => {
   const file = join(FIXTURES, `${name}.xml`);
 
-  test('is read to what is expected, or refused', () => {
+  test('is read as expected, or rejected', () => {
     expect(outcomes.get(file)?.text).toEqual(typeof expected === 'string' ? expected : expect.stringMatching(expected));
   });
 
-  test.runIf(typeof expected === 'string')('has for us what a reader has that is not ours', ({ skip }) => {
-    const sums = others.get(file);
-    if (sums === undefined) return skip('no Python');
-    expect({ ...sumsOf(outcomes.get(file)?.items ?? []), problems: [], unread: null }).toEqual(sums);
-  });
+  test.runIf(typeof expected === 'string')(
+    'has the same content for our reader as for an independent one',
+    ({ skip }) => {
+      const sums = others.get(file);
+      if (sums === undefined) return skip('no Python');
+      expect({ ...sumsOf(outcomes.get(file)?.items ?? []), problems: [], unread: null }).toEqual(sums);
+    },
+  );
 });
 
-test.runIf(OTHERS !== undefined)('the files that are not here are read as another reader does, or refused', () => {
-  for (const [file, { items, refusal }] of outcomes) {
-    const { problems: _, ...sums } = others.get(file) ?? { problems: [], unread: 'no Python' };
-    if (refusal === null) expect({ file, ...sumsOf(items), unread: null }).toEqual({ file, ...sums });
-  }
-});
+test.runIf(OTHERS !== undefined)(
+  'files from outside the repository are read as by an independent reader, or rejected',
+  () => {
+    for (const [file, { items, rejection }] of outcomes) {
+      const { problems: _, ...sums } = others.get(file) ?? { problems: [], unread: 'no Python' };
+      if (rejection === null) expect({ file, ...sumsOf(items), unread: null }).toEqual({ file, ...sums });
+    }
+  },
+);
 
-test('a day is read alike in each version, but for what the version lacks', () => {
+test('a day reads the same in each version, except for what the version lacks', () => {
   const versions = files.filter((file) => nameOf(file).startsWith('versions/'));
   expect(versions).toHaveLength(13);
   const [first, ...further] = versions.map((file) => comparable(outcomes.get(file)?.items ?? []));

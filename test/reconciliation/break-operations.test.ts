@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DomainError } from '../../domain/frame/errors.ts';
+import { OPERATIONS } from '../../cli/operations/operations.ts';
+import { DomainError } from '../../domain/common/errors.ts';
 import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts';
-import { OPERATIONS } from '../../scripts/operations/operations.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { auditOf, TESTER } from '../harness/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
@@ -79,11 +79,11 @@ test('breaks are listed by provider, status, kind and day, as the API shows them
   expect(await listed('--status', 'resolved')).toEqual({ status: 0, total: 1, ids: [missing] });
 });
 
-test('resolve-break refuses what the API refuses, and says what is missing', async () => {
+test('resolve-break rejects what the API rejects, and says what is missing', async () => {
   const id = await found('callback-contradicts', 'sandbox-bank', null, 'payment-three');
   expect((await operate('resolve-break', id, '--note', 'Seen', '--json')).status).toBe(0);
   const again = await operate('resolve-break', id, '--note', 'Seen again', '--json');
-  expect(again).toEqual({ status: 1, lines: [JSON.stringify({ id, refused: 'The break is resolved already.' })] });
+  expect(again).toEqual({ status: 1, lines: [JSON.stringify({ id, rejected: 'The break is already resolved.' })] });
   await expect(operate('resolve-break', id, '--note', 'Seen again')).rejects.toThrow(DomainError);
   const unknown = '019a9f3c-6b1d-7a02-8a55-0c1a1e5b9f31';
   expect((await operate('resolve-break', unknown, '--note', 'Seen', '--json')).status).toBe(1);

@@ -2,14 +2,14 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StatementEntry } from '../../activities/providers/ports/statement-port.ts';
-import { newId } from '../../db/frame/ids.ts';
+import { newId } from '../../db/common/ids.ts';
 import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';
 import { checkLedger } from '../../db/ledger/check.ts';
 import { listDaysWithBreaks } from '../../db/reconciliation/days.ts';
 import { recordBreaks, resolveGoneBreaks } from '../../db/reconciliation/found-breaks.ts';
 import { carryOver, forgetCarriedOver, listCarriedOver } from '../../db/reconciliation/movements.ts';
 import { findNamedPayments } from '../../db/reconciliation/references.ts';
-import { addDays, dateInUtc } from '../../domain/frame/time/dates.ts';
+import { addDays, dateInUtc } from '../../domain/common/time/dates.ts';
 import { totalsOf } from '../../domain/reconciliation/day-balance.ts';
 import type { Movement } from '../../domain/reconciliation/movements.ts';
 import type { Json, TestApi } from '../harness/api.ts';
@@ -59,14 +59,14 @@ const resolution = (note: string) => ({
   data: { reconciliationBreak: { status: 'resolved', note } },
 });
 
-/** The bank's payments, by how its statement lies about them. */
+/** The bank's payments, by the fault of its statement. */
 const payments: Record<string, string> = {};
 
 test('a day whose books agree is balanced, with the counts and sums of both sides', async () => {
   today = dateInUtc(new Date());
   payments.true = await service.paidIn(account, 10.5);
-  for (const [index, lie] of ['missing', 'denied', 'amount', 'account', 'doubled', 'late'].entries()) {
-    payments[lie] = await service.paidIn(account, 20 + index);
+  for (const [index, fault] of ['missing', 'denied', 'amount', 'account', 'doubled', 'late'].entries()) {
+    payments[fault] = await service.paidIn(account, 20 + index);
   }
   expect(await service.reconcileOn(addDays(today, 1))).toBe('ok');
   const side = { creditCount: 7, creditAmount: 145.5, debitCount: 0, debitAmount: 0 };
@@ -76,7 +76,7 @@ test('a day whose books agree is balanced, with the counts and sums of both side
   expect(await breaks()).toEqual([]);
 });
 
-test('payments out agree, also those that failed or came back in part, and lies about them are seen', async () => {
+test('payments out agree, also those that failed or came back in part, and statement faults about them are found', async () => {
   const paid = await service.paidOut(account, 5);
   const back = await service.paidOut(account, 6);
   for (const amount of [1.5, 0.25]) {
@@ -96,9 +96,9 @@ test('payments out agree, also those that failed or came back in part, and lies 
   const side = { creditCount: 10, creditAmount: 154.35, debitCount: 3, debitAmount: 18.1 };
   expect(await service.dayOf(today)).toMatchObject({ status: 'balanced', statement: side, ledger: side });
 
-  const about = (lie: string, payment: string) => ({ lie, payment });
-  const lies = [about('denied-payment', paid), about('other-amount', back), about('missing-payment', failed)];
-  await service.bank('POST', '/faults', { statement: lies });
+  const about = (fault: string, payment: string) => ({ fault, payment });
+  const faults = [about('denied-payment', paid), about('other-amount', back), about('missing-payment', failed)];
+  await service.bank('POST', '/faults', { statement: faults });
   expect(await operate('sandbox-bank', today)).toMatchObject({ status: 1 });
   const kinds = [
     // The payment and both returns.
@@ -115,8 +115,8 @@ test('payments out agree, also those that failed or came back in part, and lies 
   await api.database.reader.statement('DELETE FROM reconciliation_breaks', []);
 });
 
-test('each lie of the bank gives its break, whose sides show amount, account and date', async () => {
-  const about = (lie: string, name: string) => ({ lie, payment: payments[name] });
+test('each fault of the bank’s statement gives its break, whose sides show amount, account and date', async () => {
+  const about = (fault: string, name: string) => ({ fault, payment: payments[name] });
   const { statement } = await service.bank('POST', '/faults', {
     statement: [
       'unknown-payment',
@@ -174,7 +174,7 @@ test('each lie of the bank gives its break, whose sides show amount, account and
   expect(await found(transfer)).toEqual([`statement-account-differs ${payments.account}`]);
 });
 
-test('a payment that is booked late is no longer missing, and said to be late', async () => {
+test('a payment that is booked late is reported as late, no longer as missing', async () => {
   expect(await service.reconcileOn(addDays(today, 2))).toBe('breaks-found');
   const late = await breaks(`&data.reconciliationBreak.reference=${payments.late}`);
   expect(late).toMatchObject([
@@ -184,7 +184,7 @@ test('a payment that is booked late is no longer missing, and said to be late', 
   expect(await breaks()).toHaveLength(8);
 });
 
-test('a person resolves each break, once, with a note that the audit log does not repeat', async () => {
+test('an operator resolves each break, once, with a note that the audit log does not repeat', async () => {
   const open = await breaks('&data.reconciliationBreak.status=open');
   expect(open).toHaveLength(7);
   for (const { id } of open) {
@@ -206,12 +206,12 @@ test('a person resolves each break, once, with a note that the audit log does no
   expect(await service.dayOf(today)).toMatchObject({ status: 'balanced', breakCount: 7, openBreakCount: 0 });
 });
 
-test('what a person has resolved stays so, however often the day is compared, until its facts change', async () => {
+test('a break that an operator has resolved stays resolved, however often the day is compared, until its facts change', async () => {
   expect(await operate('sandbox-bank', today)).toMatchObject({ status: 0 });
   expect(await breaks('&data.reconciliationBreak.status=open')).toEqual([]);
   const { doubled } = payments;
-  const lies = ['doubled-payment', 'other-amount'].map((lie) => ({ lie, payment: doubled }));
-  await service.bank('POST', '/faults', { statement: lies });
+  const faults = ['doubled-payment', 'other-amount'].map((fault) => ({ fault, payment: doubled }));
+  await service.bank('POST', '/faults', { statement: faults });
   expect(await operate('sandbox-bank', today)).toMatchObject({ status: 1 });
   expect(await found('&data.reconciliationBreak.status=open')).toEqual([
     `statement-amount-differs ${doubled}`,
@@ -221,7 +221,7 @@ test('what a person has resolved stays so, however often the day is compared, un
   expect(reopened[0]).toMatchObject({ note: null, resolvedBy: null, actual: { amount: 48.02 } });
 });
 
-test('a break is gone by itself once the bank corrects its statement, and missed days are caught up with, once', async () => {
+test('a break is resolved automatically once the bank corrects its statement, and missed days are compared later, once', async () => {
   await service.bank('DELETE', '/faults');
   const before = await service.listed('reconciliations');
   expect(await service.reconcileOn(addDays(today, 6))).toBe('ok');
@@ -277,7 +277,7 @@ async function bookedAt(instant: string, currency: string, serviceProviderId: st
     scheme: 'swift',
     amountMinor,
     serviceProviderId,
-    remittanceText: 'nobody',
+    remittanceText: 'unknown',
   };
   await service.moved.transaction((tx) => receivePayment(tx, payment, { ...api.services.configuration, prices: [] }));
 }
@@ -304,9 +304,9 @@ test('a payment on both sides of midnight belongs to either day', async () => {
     explained.map(({ reference, date, difference, note }) => [reference, date, difference.creditAmount, note]),
   ).toEqual([
     ['bank-after', yesterday, -1, `The statement has it on ${midnight}.`],
-    ['bank-before', yesterday, 2, `Our books have it on ${midnight}.`],
-    ['bank-day-before', yesterday, 3, `Our books have it on ${midnight}.`],
-    ['bank-after', midnight, 1, `Our books have it on ${yesterday}.`],
+    ['bank-before', yesterday, 2, `Our ledger has it on ${midnight}.`],
+    ['bank-day-before', yesterday, 3, `Our ledger has it on ${midnight}.`],
+    ['bank-after', midnight, 1, `Our ledger has it on ${yesterday}.`],
     ['bank-before', midnight, -2, `The statement has it on ${yesterday}.`],
     ['bank-day-before', midnight, -3, `The statement has it on ${yesterday}.`],
   ]);
@@ -332,7 +332,7 @@ test('a bank’s camt.053 file is compared with the ledger', async () => {
   await bookedAt('2026-11-10T11:00:00Z', 'CHF', 'ZV20261110/000011', 15_000n);
   await bookedAt('2026-11-10T11:00:00Z', 'CHF', 'ZV20261110/000012-1', 12_550n);
   await bookedAt('2026-11-10T11:00:00Z', 'CHF', 'ZV20261110/000012-2', 20_001n);
-  await bookedAt('2026-11-10T11:00:00Z', 'CHF', 'ours-alone', 700n);
+  await bookedAt('2026-11-10T11:00:00Z', 'CHF', 'ours-only', 700n);
   service.moveTo(`${addDays(today, 7)}T06:00:00Z`);
   const { status, answer } = await operate('sandbox-bank', '2026-11-10', '--camt-053', file);
   expect(status).toBe(1);
@@ -346,7 +346,7 @@ test('a bank’s camt.053 file is compared with the ledger', async () => {
   ]);
   expect(await found('&data.reconciliationBreak.currency=CHF')).toEqual([
     'statement-amount-differs ZV20261110/000012-2',
-    'statement-not-at-provider ours-alone',
+    'statement-not-at-provider ours-only',
     'statement-unknown-payment ZV20261110/000013',
   ]);
   expect(await auditOf(api.database.reader, answer.reconciliations[0].id)).toMatchObject([
@@ -396,7 +396,7 @@ test('our own camt.053 export is a statement that agrees', async () => {
   expect(status).toBe(0);
 });
 
-test('a file of some clients’ accounts, who share the position with others, is refused, and nothing is recorded', async () => {
+test('a file of some clients’ accounts, who share the position with others, is rejected, and nothing is recorded', async () => {
   const instant = '2026-11-13T10:00:00Z';
   const { id } = await builtInAccounts(api).opened(await world.client());
   const iban = 'SE4550000000058398257466';
@@ -420,7 +420,7 @@ test('a file of some clients’ accounts, who share the position with others, is
   };
   for (const account of [`<IBAN>${iban}</IBAN>`, `<Othr><Id>${ledgerNumber}</Id></Othr>`]) {
     const { status, answer } = await compare(statementOf(account));
-    expect([status, answer.refused]).toEqual([1, expect.stringMatching(/some clients' accounts alone/)]);
+    expect([status, answer.rejected]).toEqual([1, expect.stringMatching(/some clients' accounts/)]);
   }
   expect(await service.dayOf('2026-11-13', 'SEK')).toBeUndefined();
   // The bank's account of the position, which is none of ours.
@@ -446,7 +446,7 @@ test('each part of a payment that came back is named by its transaction number',
   expect([...named].sort(byName)).toMatchObject(parts.map((part) => ({ ...part, direction: 'out' })));
 });
 
-test('two comparisons of a day at once do not take for gone what the other has found', async () => {
+test('two concurrent comparisons of a day do not resolve what the other has found', async () => {
   const { reader } = api.database;
   const position = { provider: 'sandbox-bank', currency: 'CZK' };
   const day = '2026-11-12';
@@ -497,8 +497,8 @@ test('two comparisons of a day at once do not take for gone what the other has f
 });
 
 test.each<readonly [string, string, RegExp]>([
-  ['no XML', 'amount;currency', /not well-formed/],
-  ['another document', '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"/>', /no camt.053/],
+  ['no XML', 'amount;currency', /Only camt.053.* can be read: no CSV/],
+  ['another document', '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"/>', /not a camt.053 message/],
   ['entities of its own', '<!DOCTYPE x [<!ENTITY y "z">]><x/>', /document type/],
   ...[
     '<GrpHdr><MsgPgntn><PgNb>1</PgNb><LastPgInd>false</LastPgInd></MsgPgntn></GrpHdr>',
@@ -507,21 +507,21 @@ test.each<readonly [string, string, RegExp]>([
   ].map((page): [string, string, RegExp] => [
     'one of several pages',
     `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.02"><BkToCstmrStmt>${page}</BkToCstmrStmt></Document>`,
-    /one page of several/,
+    /one of several pages/,
   ]),
-])('a file that is %s is refused, and nothing is recorded', async (_, text, reason) => {
+])('a file that is %s is rejected, and nothing is recorded', async (_, text, reason) => {
   const file = join(mkdtempSync(join(service.directory, 'camt-')), 'wrong.xml');
   writeFileSync(file, text);
   const { status, answer } = await operate('sandbox-bank', '2026-11-11', '--camt-053', file);
-  expect([status, answer.refused]).toEqual([1, expect.stringMatching(reason)]);
+  expect([status, answer.rejected]).toEqual([1, expect.stringMatching(reason)]);
   expect(await service.dayOf('2026-11-11', 'CHF')).toBeUndefined();
 });
 
-test('the command refuses another provider, a day that has not ended, and one before which another is due', async () => {
+test('the command rejects another provider, a day that has not ended, and one before which another is due', async () => {
   service.moveTo(`${addDays(today, 7)}T06:00:00Z`);
-  const refused = async (...given: string[]) => (await operate(...given)).answer.refused;
-  expect(await refused('custom-bank', today)).toMatch(/no provider/);
-  expect(await refused('sandbox-bank', addDays(today, 7))).toMatch(/cannot be compared yet/);
-  expect(await refused('sandbox-bank', addDays(today, 6))).toMatch(/^Compare .* first/);
+  const rejected = async (...given: string[]) => (await operate(...given)).answer.rejected;
+  expect(await rejected('custom-bank', today)).toMatch(/statements of custom-bank are not compared/);
+  expect(await rejected('sandbox-bank', addDays(today, 7))).toMatch(/cannot be compared yet/);
+  expect(await rejected('sandbox-bank', addDays(today, 6))).toMatch(/^Compare .* first/);
   expect(await checkLedger(api.database.reader)).toEqual([]);
 });

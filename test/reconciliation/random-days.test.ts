@@ -1,13 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addDays } from '../../domain/frame/time/dates.ts';
+import { addDays } from '../../domain/common/time/dates.ts';
 import type { Totals } from '../../domain/reconciliation/day-balance.ts';
 import type { Json } from '../harness/api.ts';
 import { writeBankFile, xmlOf } from '../harness/transfers/bank-files.ts';
 import { type ReconciliationWorld, startReconciliationWorld } from '../harness/transfers/reconciliation-world.ts';
 import { itemsOf, randomOf, type TruePayment, whole } from '../harness/transfers/statement-model.ts';
-import { DAYS, LIES, type Position, positionOf, textOf, textOfExpected } from '../harness/transfers/statement-world.ts';
+import {
+  DAYS,
+  FAULTS,
+  type Position,
+  positionOf,
+  textOf,
+  textOfExpected,
+} from '../harness/transfers/statement-world.ts';
 
 const SEED = Number(process.env.MODEL_SEED ?? 20_261_126);
 const CURRENCIES = ['AUD', 'BRL', 'CAD', 'HKD', 'ILS', 'MXN', 'NZD', 'PLN', 'RON', 'SGD', 'THB', 'ZAR'];
@@ -44,18 +51,18 @@ interface Posting {
   readonly incoming: string | null;
 }
 
-/** As our books have it, at the times of its moves. */
+/** As our books have it, at the times of its movements. */
 async function book(accounts: Accounts, payment: TruePayment): Promise<void> {
   const { postings } = accounts;
-  const moves = payment.moves.flatMap(({ isUndoing, amountMinor, ourAt }) =>
-    ourAt === null ? [] : [{ isUndoing, amountMinor, ourAt }],
+  const movements = payment.movements.flatMap(({ isReversal, amountMinor, ourAt }) =>
+    ourAt === null ? [] : [{ isReversal, amountMinor, ourAt }],
   );
-  const undone = moves.filter(({ isUndoing }) => isUndoing);
-  const last = new Date(Math.max(...moves.map(({ ourAt }) => ourAt.getTime())));
-  const created = new Date(Math.min(...moves.map(({ ourAt }) => ourAt.getTime())) - 1_000);
+  const undone = movements.filter(({ isReversal }) => isReversal);
+  const last = new Date(Math.max(...movements.map(({ ourAt }) => ourAt.getTime())));
+  const created = new Date(Math.min(...movements.map(({ ourAt }) => ourAt.getTime())) - 1_000);
   const isFailed = undone.length === 1 && undone[0]?.amountMinor === payment.amountMinor;
   if (payment.isIn) {
-    const [forward] = moves;
+    const [forward] = movements;
     const id = await incoming(
       accounts,
       payment,
@@ -64,7 +71,8 @@ async function book(accounts: Accounts, payment: TruePayment): Promise<void> {
       undone.length > 0 ? 'done' : 'none',
       null,
     );
-    for (const move of moves) postings.push({ ...move, isCredit: !move.isUndoing, incoming: id, outgoing: null });
+    for (const movement of movements)
+      postings.push({ ...movement, isCredit: !movement.isReversal, incoming: id, outgoing: null });
     return;
   }
   const { currency, account } = accounts;
@@ -77,13 +85,13 @@ async function book(accounts: Accounts, payment: TruePayment): Promise<void> {
       ${undone.length > 0 && !isFailed}, 'external', 'swift', ${currency}, ${payment.amountMinor.toString()}, current_date, current_date,
       ${randomUUID()}, 'fulfilled', 'fulfilled', 'fulfilled', 'fulfilled', 'built-in', 'sandbox-bank', ${payment.bankReference},
       ${created}, ${last}, ${undone.length > 0 && !isFailed ? randomUUID() : null})`;
-  for (const move of moves) {
-    if (!move.isUndoing || isFailed) {
-      postings.push({ ...move, isCredit: move.isUndoing, outgoing: payment.reference, incoming: null });
+  for (const movement of movements) {
+    if (!movement.isReversal || isFailed) {
+      postings.push({ ...movement, isCredit: movement.isReversal, outgoing: payment.reference, incoming: null });
     } else {
-      const back = { ...payment, amountMinor: move.amountMinor };
-      const id = await incoming(accounts, back, move.ourAt, move.ourAt, 'none', payment.reference);
-      postings.push({ ...move, isCredit: true, incoming: id, outgoing: null });
+      const back = { ...payment, amountMinor: movement.amountMinor };
+      const id = await incoming(accounts, back, movement.ourAt, movement.ourAt, 'none', payment.reference);
+      postings.push({ ...movement, isCredit: true, incoming: id, outgoing: null });
     }
   }
 }
@@ -173,12 +181,12 @@ async function openBreaks(currency: string): Promise<string[]> {
     .sort();
 }
 
-test(`${CURRENCIES.length * DAYS.length} random days by file: each lie is an open break, a true day has none, and the sums close`, async () => {
+test(`${CURRENCIES.length * DAYS.length} random days by file: each fault is an open break, a true day has none, and the sums close`, async () => {
   const random = randomOf(SEED);
-  const names = Object.keys(LIES).filter((name) => !LEFT_OUT.includes(name));
+  const names = Object.keys(FAULTS).filter((name) => !LEFT_OUT.includes(name));
   for (const [round, currency] of CURRENCIES.entries()) {
-    const lies = Array.from({ length: round % 3 }, () => names[whole(random, names.length)] ?? '');
-    const position = positionOf(random, { currency, decimals: 2 }, lies);
+    const faults = Array.from({ length: round % 3 }, () => names[whole(random, names.length)] ?? '');
+    const position = positionOf(random, { currency, decimals: 2 }, faults);
     await booksOf(currency, position);
     const compare = async () => {
       for (const [at, rendered] of position.rendered.entries()) {
@@ -195,7 +203,7 @@ test(`${CURRENCIES.length * DAYS.length} random days by file: each lie is an ope
     };
     const wanted = position.expected.map((one) => textOfExpected(position, one)).sort();
     await compare();
-    expect(await openBreaks(currency), `seed ${SEED}, ${currency}: ${position.told.join(' and ')}`).toEqual(wanted);
+    expect(await openBreaks(currency), `seed ${SEED}, ${currency}: ${position.applied.join(' and ')}`).toEqual(wanted);
     await requireClosed(currency);
     const rows = (await listed('reconciliation-breaks', currency)).map(({ id }) => id);
     await compare();

@@ -2,13 +2,13 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { housekeepingActivities } from '../../activities/housekeeping.ts';
 import type { StatementEntry } from '../../activities/providers/ports/statement-port.ts';
-import { newId } from '../../db/frame/ids.ts';
+import { newId } from '../../db/common/ids.ts';
 import { checkLedger } from '../../db/ledger/check.ts';
 import { applyPaymentReport } from '../../db/outgoing-transfers/outgoing-transfers.ts';
 import { recordBreaks } from '../../db/reconciliation/found-breaks.ts';
 import { recordDifference } from '../../db/reconciliation/statements.ts';
-import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
-import { addDays, dateInUtc } from '../../domain/frame/time/dates.ts';
+import type { OutgoingTransferId } from '../../domain/common/ids.ts';
+import { addDays, dateInUtc } from '../../domain/common/time/dates.ts';
 import { totalsOf } from '../../domain/reconciliation/day-balance.ts';
 import type { Json, TestApi } from '../harness/api.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
@@ -75,7 +75,7 @@ async function givenBack(id: OutgoingTransferId, amount: number, instant: string
   const minor = (units: number) => String(Math.round(units * 100));
   const returned = { reference: returnReference, amountMinor: minor(amount) };
   const report = {
-    word: 'returned',
+    outcome: 'returned',
     serviceProviderId: null,
     serviceProviderReference: null,
     code: 'AC06',
@@ -154,7 +154,7 @@ test('a payment and its return that two statements lack are two breaks: each day
   expect(await checkLedger(api.database.reader)).toEqual([]);
 });
 
-test('what differs alike in a payment and in its returns on one day is a break each, and each goes for itself', async () => {
+test('an equal difference in a payment and in its returns on one day is a break each, and each is resolved on its own', async () => {
   const id = await paidOut(6);
   for (const amount of [1.5, 0.25]) await givenBack(id, amount, `${today}T23:00:00Z`, 6);
   const missing = (amount: number, status = 'open') => `payment-missing today ${amount} nothing ${status}`;
@@ -171,7 +171,7 @@ test('what differs alike in a payment and in its returns on one day is a break e
   without(isOf(id, 'payment-out-returned'));
   expect(await service.operate(['sandbox-bank', today])).toBe(1);
   expect(await breaksOf(id)).toEqual([missing(0.25), missing(1.5, 'resolved'), missing(6, 'resolved')]);
-  // And takes it back: what had gone by itself is open again, what a person has resolved is not.
+  // And takes it back: a break that was resolved automatically is open again, one that an operator resolved is not.
   without(({ ourReference }) => ourReference === id);
   expect(await service.operate(['sandbox-bank', today])).toBe(1);
   expect(await breaksOf(id)).toEqual([missing(0.25), missing(1.5, 'resolved'), missing(6)]);
@@ -180,7 +180,7 @@ test('what differs alike in a payment and in its returns on one day is a break e
   expect(await idsOf(id)).toEqual(ids);
 });
 
-test('amounts that differ in a payment and in its returns are a break each, and found again where the release before had one', async () => {
+test('amounts that differ in a payment and in its returns are a break each, and found again', async () => {
   const id = await paidOut(6);
   await givenBack(id, 1.5, `${today}T23:00:00Z`, 6);
   asStated = (entry) => [entry.ourReference === id ? { ...entry, amountMinor: entry.amountMinor + 1n } : entry];
@@ -188,8 +188,6 @@ test('amounts that differ in a payment and in its returns are a break each, and 
   const both = ['amount-differs today 1.5 1.51 open', 'amount-differs today 6 6.01 open'];
   expect(await breaksOf(id)).toEqual(both);
   const ids = await idsOf(id);
-  const { reader } = api.database;
-  await reader.statement(`UPDATE reconciliation_breaks SET details = details - 'movement'`, []);
   expect(await service.operate(['sandbox-bank', today])).toBe(1);
   expect(await breaksOf(id)).toEqual(both);
   expect(await idsOf(id)).toEqual(ids);
@@ -198,7 +196,7 @@ test('amounts that differ in a payment and in its returns are a break each, and 
   expect(await breaksOf(id)).toEqual([both[0], 'amount-differs today 6 6.01 resolved']);
 });
 
-/** Of a day that is compared again, what is booked late is no longer missing: the later day explains it. */
+/** Of a day that is compared again, what is booked late is not missing: the later day explains it. */
 const EXPLAINED_BY_TOMORROW = 'day-differs today 0.25 nothing resolved';
 
 test('of two missing parts, the one that is booked late is no longer missing, and the other still is', async () => {
@@ -221,7 +219,7 @@ test('of two missing parts, the one that is booked late is no longer missing, an
   expect(await breaksOf(id)).toEqual([...after, EXPLAINED_BY_TOMORROW].sort());
 });
 
-test('of two missing parts of one amount, one is missing still after the other is booked late', async () => {
+test('of two missing parts of one amount, one is still missing after the other is booked late', async () => {
   const id = await paidOut(6);
   await givenBack(id, 0.25, `${today}T23:00:00Z`, 6);
   await givenBack(id, 0.25, `${today}T23:01:00Z`, 6);
@@ -288,7 +286,7 @@ test('a part that is just beyond midnight leaves another one of its amount missi
   expect(await breaksOf(id)).toContain(missing);
 });
 
-test('a difference is open again once what explained it is gone', async () => {
+test('a difference is open again once its explanation is gone', async () => {
   const id = await paidOut(6);
   await givenBack(id, 0.25, `${today}T23:58:00Z`, 6);
   const isPart = isOf(id, 'payment-out-returned');
@@ -315,7 +313,7 @@ test('a difference is open again once what explained it is gone', async () => {
   expect(await breaksOf(id)).toEqual([...explained, 'payment-missing today 0.25 nothing resolved'].sort());
 });
 
-test('a part that the statement repeats hides no other that we lack', async () => {
+test('a part that the statement repeats hides no other missing one', async () => {
   const id = await paidOut(6);
   await givenBack(id, 0.25, `${today}T23:00:00Z`, 6);
   const isPart = isOf(id, 'payment-out-returned');
@@ -335,9 +333,9 @@ test('a part that the statement repeats hides no other that we lack', async () =
   expect(await breaksOf(id)).toEqual([expect.stringMatching(/^amount-differs today .* 2 open$/), doubled]);
 });
 
-test('what both comparisons find of a payment is one break, whichever was first', async () => {
+test('the same difference found by both comparisons is one break, whichever was first', async () => {
   const foreign = 'f0000000-0000-4000-8000-000000000001';
-  const party = { name: 'Somebody', iban: null, accountNumber: '31926819', routingCodes: { 'sort-code': '601613' } };
+  const party = { name: 'Sam Taylor', iban: null, accountNumber: '31926819', routingCodes: { 'sort-code': '601613' } };
   const debtor = { ...party, accountId: account.id };
   const unknown = {
     ourReference: foreign,

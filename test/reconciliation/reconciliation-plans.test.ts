@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDatabase, type Database } from '../../db/driver/client.ts';
-import { STAGE_OURS } from '../../db/reconciliation/movements.ts';
+import { createDatabase } from '../../db/client.ts';
+import type { Database } from '../../db/query/database.ts';
+import { STAGE_LEDGER_MOVEMENTS } from '../../db/reconciliation/movements.ts';
 import { listBooked } from '../../db/reconciliation/statements.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
@@ -77,19 +78,19 @@ interface PlanNode {
 const blocksOf = (node: PlanNode) => node['Shared Hit Blocks'] + node['Shared Read Blocks'];
 
 test('staging a page of our bookings costs no more for an account with 40,000 of them than for a quiet one', async () => {
-  await hand.unsafe(`PREPARE page AS ${STAGE_OURS}`);
+  await hand.unsafe(`PREPARE page AS ${STAGE_LEDGER_MOVEMENTS}`);
   const stage = async (currency: string) => {
     const values = `uuidv7(), 'sandbox-bank', '${currency}', 0, now() - interval '1 day', now(), 0, ${PAGE}`;
     const [row] = await hand.unsafe(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE page(${values})`);
     const plan: PlanNode = row?.['QUERY PLAN'][0].Plan;
-    // What inserts runs beside the plan that counts, and is not in its sum.
+    // The inserting part runs next to the plan that counts, and is not in its sum.
     const inserting = plan.Plans?.find((node) => node['Subplan Name'] === 'CTE staged');
     if (inserting === undefined) throw new Error('nothing is staged');
     return blocksOf(plan) + blocksOf(inserting);
   };
   const quiet = await stage('EUR');
   expect(await hand`SELECT count(*)::integer AS count FROM reconciliation_movements`).toEqual([{ count: PAGE }]);
-  // A look-up in each of its tables for a booking, and its insertion: ten blocks, whatever there is besides.
+  // A look-up in each of its tables for a booking, and its insertion: ten blocks, whatever else the tables hold.
   expect(quiet).toBeLessThan(15 * PAGE);
   expect(await stage('GBP')).toBeLessThan(15 * PAGE);
 });

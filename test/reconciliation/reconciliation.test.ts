@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { sql } from 'drizzle-orm';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { ActivityDependencies } from '../../activities/frame/dependencies.ts';
+import type { ActivityDependencies } from '../../activities/common/dependencies.ts';
 import { housekeepingActivities } from '../../activities/housekeeping.ts';
 import {
   outgoingTransferProviderCalls,
@@ -11,12 +11,13 @@ import {
 import type { Provider } from '../../activities/providers/port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
 import { compareStatements } from '../../activities/reconciliation/reconciliation.ts';
-import { createDatabase, type Database } from '../../db/driver/client.ts';
-import { newId } from '../../db/frame/ids.ts';
+import { createDatabase } from '../../db/client.ts';
+import { newId } from '../../db/common/ids.ts';
 import { receivePayment } from '../../db/incoming-transfers/provisioned-account-credits.ts';
 import { checkLedger } from '../../db/ledger/check.ts';
 import { applyPaymentReport } from '../../db/outgoing-transfers/outgoing-transfers.ts';
-import { asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
+import type { Database } from '../../db/query/database.ts';
+import { asId, type OutgoingTransferId } from '../../domain/common/ids.ts';
 import type { PaymentReport } from '../../domain/outgoing-transfers/reports.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
@@ -102,7 +103,7 @@ const payIn = (amount: number) =>
     amount,
     currency: 'GBP',
     scheme: 'faster-payments',
-    reference: 'nobody in particular',
+    reference: 'no account of ours',
   });
 
 function arrived(paymentId: string): Promise<unknown> {
@@ -193,7 +194,7 @@ test('each difference is recorded once, logged, counted, and resolved when it is
   const late = await payIn(20);
   // Paid by the bank under an unknown reference.
   const foreign = newId();
-  const party = { name: 'Somebody', iban: null, accountNumber: '31926819', routingCodes: { 'sort-code': '601613' } };
+  const party = { name: 'Sam Taylor', iban: null, accountNumber: '31926819', routingCodes: { 'sort-code': '601613' } };
   await bank('POST', '/payments', {
     ourReference: foreign,
     amount: 30.5,
@@ -290,11 +291,11 @@ test('a payment that came back in part is no difference where the part is booked
   const wrong = await paidOut(21);
   await bank('POST', '/faults', { callbacks: 'held' });
   await bank('POST', `/payments/${wrong}/return`, { amount: 5, code: 'AC06' });
-  expect(await booked(wrong, { ...WHOLE, word: 'returned' })).toBe('applied');
+  expect(await booked(wrong, { ...WHOLE, outcome: 'returned' })).toBe('applied');
   await compare();
   expect(await breaksOf(right)).toEqual([]);
   expect(await breaksOf(wrong)).toEqual([{ kind: 'statement-amount-differs', reference: wrong, status: 'open' }]);
-  // It stays for a person.
+  // It stays open for an operator.
   await compare();
   expect(await breaksOf(wrong)).toMatchObject([{ status: 'open' }]);
   await bank('DELETE', '/faults');
@@ -345,7 +346,7 @@ test('an entry that cannot be read is a break, and the position is compared with
   expect(await breaksOf(missing.paymentId)).toMatchObject([{ kind: 'statement-unknown-payment', status: 'open' }]);
   expect(await breaksOf(garbled.paymentId)).toEqual([]);
   expect(lines.join('')).not.toContain('Zoë');
-  // The comparison continues after it, and the entry stays for a person.
+  // The comparison continues after it, and the entry stays open for an operator.
   const next = await payIn(25);
   await bank('POST', '/faults', { callbacks: 'held' });
   const late = await payIn(26);
@@ -357,7 +358,7 @@ test('an entry that cannot be read is a break, and the position is compared with
   await arrived(late.paymentId);
 });
 
-test('a payment that cannot be looked up stands as the statement says until it can, and stops no other', async () => {
+test('a payment that cannot be looked up stays as the statement says until it can, and blocks no other', async () => {
   const silent = await paidOut(27.13);
   await bank('POST', '/faults', { callbacks: 'held' });
   await bank('POST', `/payments/${silent}/reject`, {});
@@ -372,7 +373,7 @@ test('a payment that cannot be looked up stands as the statement says until it c
   expect(await breaksOf(late.paymentId)).toMatchObject([{ status: 'resolved' }]);
 });
 
-test('a difference that had gone by itself is open again when it comes again', async () => {
+test('a difference that was resolved automatically is open again when it recurs', async () => {
   await bank('POST', '/faults', { callbacks: 'held' });
   const late = await payIn(29);
   await compare();
@@ -388,7 +389,7 @@ test('a difference that had gone by itself is open again when it comes again', a
   expect(await breaksOf(late.paymentId)).toMatchObject([{ kind: 'statement-unknown-payment', status: 'open' }]);
 });
 
-test('a provider that is away is said so, and stops none of those after it', async () => {
+test('a provider that does not answer is reported, and stops none of those after it', async () => {
   await bank('POST', '/faults', { callbacks: 'held' });
   const late = await payIn(30);
   await api.database.reader.execute(sql`

@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { housekeepingActivities } from '../../activities/housekeeping.ts';
 import type { StatementEntry } from '../../activities/providers/ports/statement-port.ts';
-import { addDays, dateInUtc } from '../../domain/frame/time/dates.ts';
+import { addDays, dateInUtc } from '../../domain/common/time/dates.ts';
 import type { Json } from '../harness/api.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
 import { executeOn } from '../harness/servers/postgres.ts';
@@ -61,7 +61,7 @@ async function operate(...given: string[]): Promise<Json> {
 async function compareFile(stated: readonly FileEntry[], head = ''): Promise<Json> {
   const file = writeBankFile(service.directory, statementXml(stated, { head }));
   const { status, answer } = await operate('--camt-053', file);
-  expect(answer.refused).toBeUndefined();
+  expect(answer.rejected).toBeUndefined();
   const [day] = answer.reconciliations;
   return { status, ...day };
 }
@@ -156,14 +156,14 @@ test('an entry with the id of another and another amount is an entry of its own'
 describe.each([
   ['undone-payment', 'in whole', (amount: number) => amount],
   ['partly-undone-payment', 'in part', (amount: number) => Math.ceil(amount * 50) / 100],
-] as const)('a statement of the bank that lies by %s', (lie, _, amountOf) => {
+] as const)('a statement of the bank with a fault: %s', (fault, _, amountOf) => {
   test.each([
     ['out', 329.56, () => paidOut],
     ['in', 10_200.75, () => paidIn],
   ] as const)(
     'about a payment %s gives a break of the amount, whatever a look-up says',
     async (_direction, amount, idOf) => {
-      await service.bank('POST', '/faults', { statement: [{ lie, payment: idOf() }] });
+      await service.bank('POST', '/faults', { statement: [{ fault, payment: idOf() }] });
       const { answer } = await operate();
       await service.bank('DELETE', '/faults');
       const [day] = answer.reconciliations.filter(({ currency }: Json) => currency === 'GBP');
@@ -191,7 +191,7 @@ test('what the details of an entry do not explain is a break of that amount', as
   expect(shown(day)).toEqual(['statement-entry-differs 455.56/429.56', 'statement-unknown-payment -/100']);
 });
 
-test('an instructed amount of another currency decides nothing', async () => {
+test('an instructed amount of another currency has no effect', async () => {
   const [first, second] = entries;
   if (first === undefined || second === undefined) throw new Error('no entry');
   for (const currency of ['JPY', 'EUR']) {
@@ -225,13 +225,13 @@ test('a quiet day’s file settles the day', async () => {
   expect(shown(day)).toEqual(['statement-payment-missing 10200.75/-', 'statement-payment-missing 329.56/-']);
 });
 
-test('a file with money in a currency that we do not hold there is refused by its name, and one of an empty account is not', async () => {
+test('a file with money in a currency that we do not hold there is rejected, naming the currency; one of an empty account is not', async () => {
   const foreign = { amount: '5.00', direction: 'credit', date: today, currency: 'JMD' } as const;
-  const refused = await operate(
+  const rejected = await operate(
     '--camt-053',
     writeBankFile(service.directory, statementXml(entries), statementXml([foreign])),
   );
-  expect(refused.answer.refused).toMatch(/no money in JMD/);
+  expect(rejected.answer.rejected).toMatch(/no money in JMD/);
   const empty = statementXml([], { head: balanceXml('CLBD', '0.00', 'JMD', today) });
   const accepted = await operate('--camt-053', writeBankFile(service.directory, statementXml(entries), empty));
   expect(accepted).toMatchObject({ status: 0, answer: { reconciliations: [{ currency: 'GBP', status: 'balanced' }] } });
@@ -291,7 +291,7 @@ describe('an error of the comparison itself', () => {
 
   test('that loses a break is a break of that amount, and the day is not balanced', async () => {
     const { answer } = await losing('reconciliation_breaks', `NEW.kind = 'statement-payment-doubled'`, async () => {
-      await service.bank('POST', '/faults', { statement: [{ lie: 'doubled-payment', payment: paidOut }] });
+      await service.bank('POST', '/faults', { statement: [{ fault: 'doubled-payment', payment: paidOut }] });
       return operate();
     });
     await service.bank('DELETE', '/faults');

@@ -2,10 +2,10 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { compareDay } from '../../activities/reconciliation/daily-reconciliation.ts';
 import type { StatementSource } from '../../activities/reconciliation/statement-sources.ts';
-import type { Database } from '../../db/driver/client.ts';
-import { addDays, dateInUtc, type LocalDate } from '../../domain/frame/time/dates.ts';
+import type { Database } from '../../db/query/database.ts';
+import { addDays, dateInUtc, type LocalDate } from '../../domain/common/time/dates.ts';
 import type { DaySums } from '../../domain/reconciliation/day-balance.ts';
-import { ALIKE_MAX } from '../../domain/reconciliation/many-alike.ts';
+import { REPEATED_BREAKS_MAX } from '../../domain/reconciliation/repeated-breaks.ts';
 import type { Json } from '../harness/api.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
 import { executeOn } from '../harness/servers/postgres.ts';
@@ -82,7 +82,7 @@ async function compare(day: LocalDate, ...statements: readonly string[]): Promis
   const file = writeBankFile(service.directory, ...statements);
   await service.operate(['sandbox-bank', day, '--camt-053', file, '--json'], (line) => lines.push(line));
   const answer: Json = JSON.parse(lines.at(-1) ?? 'null');
-  if (answer.refused !== undefined) return answer;
+  if (answer.rejected !== undefined) return answer;
   const [compared] = answer.reconciliations;
   expect(await effectsOf(day)).toEqual(differenceOf(compared));
   return compared;
@@ -151,27 +151,29 @@ test.each<readonly [string, () => readonly FileEntry[], readonly string[]]>([
     ],
     ['statement-entry-differs 0/7'],
   ],
-])('lies that cancel each other are breaks: %s', async (_, entries, expected) => {
+])('faults that cancel each other are breaks: %s', async (_, entries, expected) => {
   const day = await compare(today, statementXml(entries()));
   expect(day.status).toBe('breaks');
   expect(shown(day)).toEqual(expected);
 });
 
-test('an entry whose status is none that we know is refused, as its money may have moved', async () => {
+test('an entry with an unknown status is rejected, as its money may have moved', async () => {
   for (const status of ['<Cd>book</Cd>', '<Prtry>Booked</Prtry>']) {
     const file = statementXml([...truth(), debit('7.00', 'X')]).replace(
       /<Cd>BOOK<\/Cd>(?![\s\S]*<Cd>BOOK<\/Cd>)/,
       status,
     );
-    expect((await compare(today, file)).refused).toMatch(/^Entry 3 of the file cannot be read: Sts is none of BOOK/);
+    expect((await compare(today, file)).rejected).toMatch(
+      /^Entry 3 of the file cannot be read: Sts must be one of BOOK/,
+    );
   }
 });
 
 test('one reference in very many entries: the breaks beyond a thousand are one, of their number and sum', async () => {
-  const many = Array.from({ length: ALIKE_MAX + 200 }, () => debit('1.00', 'SALARY'));
+  const many = Array.from({ length: REPEATED_BREAKS_MAX + 200 }, () => debit('1.00', 'SALARY'));
   await compare(today, statementXml([...truth(), ...many]));
   const stored = await storedOf(today);
-  expect(stored).toHaveLength(ALIKE_MAX);
+  expect(stored).toHaveLength(REPEATED_BREAKS_MAX);
   expect(stored.at(-1)?.effect).toEqual(['0', '0', '201', '20100']);
   await compare(today, statementXml([...truth(), ...many, debit('1.00', 'SALARY')]));
   expect((await storedOf(today)).filter(({ effect }) => effect[2] === '202')).toHaveLength(1);
@@ -186,7 +188,7 @@ async function resolve(id: string): Promise<void> {
   expect(status).toBe(200);
 }
 
-test('what a person has resolved of a statement hides nothing of the next one that has the same id', async () => {
+test('a resolved break of a statement hides nothing of the next one with the same id', async () => {
   const summary = '<TxsSummry><TtlNtries><NbOfNtries>1</NbOfNtries></TtlNtries></TxsSummry>';
   const lying = (day: LocalDate) => statementXml([], { head: balanceXml('CLBD', '0.00', 'GBP', day) + summary });
   const [first, second] = [addDays(today, -2), addDays(today, -1)];
@@ -249,7 +251,7 @@ test.each([
   }),
 );
 
-test('of two comparisons at once that see other statements, the day shows one alone, and its breaks', async () => {
+test('of two concurrent comparisons that see different statements, the day shows only one, and its breaks', async () => {
   service.moveTo(`${tomorrow}T06:00:00Z`);
   const position = { provider: 'sandbox-bank', currency: 'GBP' };
   const provider = service.dependencies.providers.get('sandbox-bank');
@@ -257,7 +259,7 @@ test('of two comparisons at once that see other statements, the day shows one al
   const dependencies = { logger: pino({ level: 'silent' }) };
   const bookedAt = new Date(`${today}T12:00:00Z`);
   const one = { direction: 'out', movement: 'payment-out', bookedAt, accounts: [] } as const;
-  /** The truth alone, or with an unknown payment; not before `ready`. */
+  /** Only the truth, or with an unknown payment; not before `ready`. */
   const source = (unknown: boolean, ready: () => Promise<void>): StatementSource => ({
     kind: 'statement',
     async *pages() {

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Called, type Json, startApi, TEST_AUDIENCE, type TestApi } from '../harness/api.ts';
+import { type ApiResponse, type Json, startApi, TEST_AUDIENCE, type TestApi } from '../harness/api.ts';
 import {
   ACCOUNTS,
   newKey,
@@ -88,7 +88,7 @@ describe('a registration', () => {
   const small = generateKeyPairSync('rsa', { modulusLength: 1_024 }).publicKey.export({ format: 'jwk' });
   const p384 = generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey.export({ format: 'jwk' });
 
-  const REFUSED: readonly (readonly [string, Json, string, string])[] = [
+  const REJECTED: readonly (readonly [string, Json, string, string])[] = [
     ['an address over plain http', { redirectUris: ['http://budgets.example/'] }, 'field_invalid', 'redirectUris.0'],
     [
       'an address with a fragment',
@@ -126,9 +126,9 @@ describe('a registration', () => {
     ],
   ];
 
-  test.each(REFUSED)('with %s is 400, naming the field and not the secret', async (_, change, code, field) => {
-    const refusals = [await parties.register(parties.registration(change)), await parties.change(party.id, change)];
-    for (const { status, body, text } of refusals) {
+  test.each(REJECTED)('with %s is 400, naming the field and not the secret', async (_, change, code, field) => {
+    const rejections = [await parties.register(parties.registration(change)), await parties.change(party.id, change)];
+    for (const { status, body, text } of rejections) {
       expect([status, body.code, body.messageParameters.slice(0, 2)], text).toEqual([
         400,
         `common.validation.${code}`,
@@ -164,7 +164,7 @@ describe('a registration', () => {
   });
 });
 
-const ask = (token: string | null, scheme = 'Bearer'): Promise<Called> =>
+const ask = (token: string | null, scheme = 'Bearer'): Promise<ApiResponse> =>
   api.call('POST', '/open-banking/GB/consents', parties.consentBody(ACCOUNTS), {
     as: null,
     headers: token === null ? {} : { authorization: `${scheme} ${token}` },
@@ -173,7 +173,7 @@ const ask = (token: string | null, scheme = 'Bearer'): Promise<Called> =>
 const now = () => Math.floor(Date.now() / 1000);
 
 describe('a third party’s own bearer', () => {
-  test.each(['PS256', 'ES256'] as const)('signed by %s opens its door, once', async (algorithm) => {
+  test.each(['PS256', 'ES256'] as const)('signed by %s gets a token, once', async (algorithm) => {
     const signer = await parties.thirdParty(algorithm);
     const token = await signed(signer);
     expect((await ask(token)).status).toBe(201);
@@ -200,7 +200,7 @@ describe('a third party’s own bearer', () => {
     return `${part({ kid: party.kid, ...head })}.${part(payload)}`;
   };
 
-  const REFUSED: readonly (readonly [string, () => Promise<string> | string])[] = [
+  const REJECTED: readonly (readonly [string, () => Promise<string> | string])[] = [
     ['is nothing', () => ''],
     ['is no JWT', () => 'sesame'],
     ['has alg none', () => `${forged({ alg: 'none' })}.`],
@@ -233,7 +233,7 @@ describe('a third party’s own bearer', () => {
       'names another key of the same third party',
       async () => signed({ ...party, ...newKey('PS256', party.kid), id: party.id }),
     ],
-    ['is issued by nobody known', claims({ iss: randomUUID() })],
+    ['is issued by an unknown party', claims({ iss: randomUUID() })],
     ['is issued by no id', claims({ iss: 'admin' })],
     ['has another subject', claims({ sub: randomUUID() })],
     ['is for another service', claims({ aud: 'elsewhere' })],
@@ -251,13 +251,13 @@ describe('a third party’s own bearer', () => {
     ['is a machine user’s', () => api.users.admin.token],
   ];
 
-  test.each(REFUSED)('that %s is 401', async (_, make) => {
+  test.each(REJECTED)('that %s is 401', async (_, make) => {
     const answer = await ask(await make());
     expect([answer.status, answer.body.code], answer.text).toEqual([401, 'common.security.unauthenticated']);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  test('is refused without a scheme or under another one', async () => {
+  test('is rejected without a scheme or under another one', async () => {
     expect((await ask(null)).status).toBe(401);
     expect((await ask(await signed(party), 'DPoP')).status).toBe(401);
   });

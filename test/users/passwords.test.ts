@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Called, Json } from '../harness/api.ts';
+import type { ApiResponse, Json } from '../harness/api.ts';
 import { GOOD_PASSWORD, type InvitationStage, linkIn, startInvitations } from '../harness/parties/invitations.ts';
 import { until } from '../harness/stage.ts';
 
@@ -15,7 +15,7 @@ afterAll(async () => {
 
 const OTHER_PASSWORD = 'sleepless herons wade';
 
-/** Passwords that the page refuses, so that none of them opens anything: and at sign-in each is a wrong password. */
+/** Passwords that the page rejects, so that none of them opens anything: and at sign-in each is a wrong password. */
 const IMPOSSIBLE = [
   ['nothing', ''],
   ['a tab', 'wandering\totters sing'],
@@ -35,7 +35,7 @@ function newEmail(): string {
   return `front.office.${count}@example.com`;
 }
 
-const authenticate = (email: unknown, password: unknown = GOOD_PASSWORD, key?: string): Promise<Called> =>
+const authenticate = (email: unknown, password: unknown = GOOD_PASSWORD, key?: string): Promise<ApiResponse> =>
   on.api.call(
     'POST',
     '/user-authentications',
@@ -43,10 +43,10 @@ const authenticate = (email: unknown, password: unknown = GOOD_PASSWORD, key?: s
     key === undefined ? {} : { key },
   );
 
-const reset = (userId: string): Promise<Called> =>
+const reset = (userId: string): Promise<ApiResponse> =>
   on.api.call('POST', `/users/${userId}/password-reset`, { workflow: { code: 'direct' }, data: {} });
 
-const change = (userId: string, user: Json): Promise<Called> =>
+const change = (userId: string, user: Json): Promise<ApiResponse> =>
   on.api.call('PATCH', `/users/${userId}`, { workflow: { code: 'human.external.direct' }, data: { user } });
 
 /** A user who has accepted an invitation. */
@@ -90,14 +90,14 @@ describe('an authentication', () => {
     expect(answer).toMatchObject({ status: 200, body: { data: { user: { id, email, status: 'active' } } } });
   });
 
-  test('is one refusal for an unknown address, a wrong password, a user without one, and an inactive user', async () => {
+  test('is one rejection for an unknown address, a wrong password, a user without one, and an inactive user', async () => {
     const gone = await signedUp();
     await change(gone.id, { status: 'inactive' });
     const known = await signedUp();
     const direct = newEmail();
     await createdDirectly(direct);
     const answers = [
-      await authenticate('nobody@example.com'),
+      await authenticate('unknown@example.com'),
       await authenticate(known.email, `${GOOD_PASSWORD}!`),
       await authenticate(direct),
       await authenticate(gone.email),
@@ -133,7 +133,7 @@ describe('an authentication', () => {
     },
   );
 
-  test('that succeeds is no failure, and takes none back', async () => {
+  test('that succeeds is no failure, and resets none', async () => {
     const { email } = await signedUp();
     for (let times = 0; times < 3; times += 1) {
       for (let wrong = 0; wrong < 3; wrong += 1) expect((await authenticate(email, 'wrong')).status).toBe(422);
@@ -143,7 +143,7 @@ describe('an authentication', () => {
     expect((await authenticate(email)).status).toBe(429);
   });
 
-  test('is checked anew under a key that was used: no answer outlives the password, and no hash of the body is kept', async () => {
+  test('is checked again under a key that was used: no answer outlives the password, and no hash of the body is kept', async () => {
     const { id, email } = await signedUp();
     expect((await authenticate(email, GOOD_PASSWORD, 'front-office')).status).toBe(200);
     await change(id, { status: 'inactive' });
@@ -164,7 +164,7 @@ describe('an authentication', () => {
     expect(body).toEqual(wrong);
   });
 
-  test('counts a password that nobody can have as a failure', async () => {
+  test('counts a password that no user can have as a failure', async () => {
     const { email } = await signedUp();
     for (let wrong = 0; wrong < 10; wrong += 1) expect((await authenticate(email, 'a\ttab')).status).toBe(422);
     expect((await authenticate(email)).status).toBe(429);
@@ -181,12 +181,17 @@ describe('an authentication', () => {
 });
 
 describe('a sign-in whose source is known', () => {
-  const from = (email: string, ipAddress: string, password = 'a wrong one', deviceToken?: string): Promise<Called> =>
+  const from = (
+    email: string,
+    ipAddress: string,
+    password = 'a wrong one',
+    deviceToken?: string,
+  ): Promise<ApiResponse> =>
     on.api.call('POST', '/user-authentications', {
       workflow: { code: 'password' },
       data: { user: { email }, password, source: { ipAddress, deviceToken } },
     });
-  const statuses = async (calls: Promise<Called>[]) => (await Promise.all(calls)).map(({ status }) => status);
+  const statuses = async (calls: Promise<ApiResponse>[]) => (await Promise.all(calls)).map(({ status }) => status);
   const times = (count: number) => Array.from({ length: count }, (_, index) => index);
   const limited = { status: 429, body: { code: 'common.rate.limited' } };
 
@@ -206,7 +211,7 @@ describe('a sign-in whose source is known', () => {
     expect((await from(newEmail(), '2001:db8:1:3::1')).status).toBe(422);
   });
 
-  test('from a known device passes while strangers have shut the address; the device has ten failures of its own', async () => {
+  test('from a known device passes while the address is limited by others; the device has ten failures of its own', async () => {
     const { email } = await signedUp();
     const { deviceToken } = (await from(email, '203.0.113.9', GOOD_PASSWORD)).body.data.source;
     for (let round = 0; round < 10; round += 1)
@@ -221,7 +226,7 @@ describe('a sign-in whose source is known', () => {
     expect(await from(email, '203.0.113.10', GOOD_PASSWORD, deviceToken)).toMatchObject(limited);
   });
 
-  test('knows no device of another user, none that was idle for 90 days, and none from before a new password', async () => {
+  test('accepts no device of another user, none that was idle for 90 days, and none from before a new password', async () => {
     const [one, other, third] = [await signedUp(), await signedUp(), await signedUp()];
     const tokenOf = async ({ email }: { email: string }) =>
       (await from(email, '192.0.2.1', GOOD_PASSWORD)).body.data.source.deviceToken;
@@ -239,7 +244,7 @@ describe('a sign-in whose source is known', () => {
     expect([late.status, late.body.data.source.deviceToken === thirdToken]).toEqual([200, false]);
   });
 
-  test('remembers twenty devices of a user, and each by its hash alone', async () => {
+  test('remembers twenty devices of a user, and each by its hash only', async () => {
     const { id, email } = await signedUp();
     let first = '';
     for (const index of times(21)) {
@@ -256,7 +261,7 @@ describe('a sign-in whose source is known', () => {
   });
 
   test.each(['', 'localhost', '1.2.3', '0x7f.1', '203.0.113.7:80', ':::', 7])(
-    'is refused with 400 if its address is %j',
+    'is rejected with 400 if its address is %j',
     async (ipAddress) => {
       const answer = await from(newEmail(), ipAddress as string);
       expect([answer.status, answer.body.messageParameters.slice(0, 2)]).toEqual([400, ['source', 'ipAddress']]);
@@ -337,7 +342,7 @@ describe('a password reset', () => {
     expect((await authenticate(user.email)).status).toBe(200);
   });
 
-  test('replaces the one before, and of two answers at once one counts', async () => {
+  test('replaces the one before, and of two concurrent answers one counts', async () => {
     const user = await signedUp();
     const first = await linkFor(user);
     const second = await linkFor(user, 2);
@@ -363,7 +368,7 @@ describe('a password reset', () => {
     expect((await on.submit(link, { answer: 'accept', password: OTHER_PASSWORD })).status).toBe(410);
   });
 
-  test('is refused for an unknown user, an inactive one, and one without a password', async () => {
+  test('is rejected for an unknown user, an inactive one, and one without a password', async () => {
     const gone = await signedUp();
     await change(gone.id, { status: 'inactive' });
     const direct = await createdDirectly(newEmail());

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Route } from '../../api/frame/route.ts';
-import { fieldsSent } from '../../api/frame/schemas/secrets.ts';
+import type { Route } from '../../api/http/route.ts';
+import { fieldsSent } from '../../api/http/schemas/secrets.ts';
 import { ROUTES } from '../../api/routes.ts';
 import { ROLES } from '../../domain/machine-users/roles.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
-import { secretRoutes } from '../harness/frame/secret-routes.ts';
+import { secretRoutes } from '../harness/http/secret-routes.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
 let database: TestDatabase;
@@ -35,7 +35,7 @@ const secrets: readonly Secret[] = routes.flatMap((route) =>
 
 const CANARY = 'hunter2-canary';
 
-/** What may stand in place of a secret, each with the canary in it. */
+/** What may be sent in place of a secret, each with the canary in it. */
 const BAD_VALUES: Readonly<Record<string, unknown>> = {
   text: CANARY,
   'text with a control character': `${CANARY}\u0007`,
@@ -69,11 +69,14 @@ describe.each(
     await sendsBack(secret, replaced('§'), '§');
     await sendsBack(secret, replaced(`${'7'.repeat(20)}x`), '777');
     await sendsBack(secret, whole.slice(0, at + 6));
-    const misplaced = withValue(secret, CANARY);
-    await sendsBack(secret, JSON.stringify({ ...misplaced, data: CANARY }));
-    await sendsBack(secret, JSON.stringify({ ...misplaced, stranger: CANARY }));
-    await sendsBack(secret, JSON.stringify({ ...misplaced, data: { ...misplaced.data, stranger: CANARY } }));
-    await sendsBack(secret, JSON.stringify({ ...misplaced, workflow: { ...misplaced.workflow, stranger: CANARY } }));
+    const inWrongPlace = withValue(secret, CANARY);
+    await sendsBack(secret, JSON.stringify({ ...inWrongPlace, data: CANARY }));
+    await sendsBack(secret, JSON.stringify({ ...inWrongPlace, stranger: CANARY }));
+    await sendsBack(secret, JSON.stringify({ ...inWrongPlace, data: { ...inWrongPlace.data, stranger: CANARY } }));
+    await sendsBack(
+      secret,
+      JSON.stringify({ ...inWrongPlace, workflow: { ...inWrongPlace.workflow, stranger: CANARY } }),
+    );
   });
 });
 

@@ -4,13 +4,13 @@ import type { Json } from '../harness/api.ts';
 import {
   HAS_CHROMIUM,
   headingOf,
-  leastContrast,
-  phone,
+  lowestContrast,
+  phonePage,
   screenshot,
   startBrowser,
   unnamedControls,
   widthBeyondScreen,
-} from '../harness/frame/pages.ts';
+} from '../harness/http/pages.ts';
 import { GOOD_PASSWORD, type InvitationStage, startInvitations } from '../harness/parties/invitations.ts';
 
 let on: InvitationStage;
@@ -40,7 +40,7 @@ describe.skipIf(!HAS_CHROMIUM)('an invited person with a phone', () => {
 
   test('opens the mail, sets a password, accepts, and is listed as user; the link works once', async () => {
     await on.invited('touch@example.com', [await on.newClientId(`Brook ${'Long'.repeat(20)} Bakery Ltd`)]);
-    const page = await phone(browser);
+    const page = await phonePage(browser);
     await followMail(page);
     expect(await headingOf(page)).toBe('Your invitation');
     expect(await widthBeyondScreen(page)).toBe(0);
@@ -52,9 +52,9 @@ describe.skipIf(!HAS_CHROMIUM)('an invited person with a phone', () => {
     await page.getByLabel('New password').fill('Password2026!');
     await accept.tap();
     await page.getByRole('alert').waitFor();
-    expect(await page.getByRole('alert').textContent()).toContain('Many people use this password');
+    expect(await page.getByRole('alert').textContent()).toContain('This password is common');
     expect(await page.getByLabel('New password').inputValue()).toBe('');
-    await screenshot(page, 'refused-password');
+    await screenshot(page, 'rejected-password');
 
     const link = page.url();
     await page.getByLabel('New password').fill(GOOD_PASSWORD);
@@ -64,13 +64,13 @@ describe.skipIf(!HAS_CHROMIUM)('an invited person with a phone', () => {
     expect(await usersWith('touch@example.com')).toMatchObject([{ email: 'touch@example.com', status: 'active' }]);
 
     expect((await page.goto(link))?.status()).toBe(410);
-    expect(await headingOf(page)).toBe('This link was used');
+    expect(await headingOf(page)).toBe('This link has already been used');
     await screenshot(page, 'used');
   });
 
   test('uses nothing but the keyboard, without scripts, in German', async () => {
     await on.invited('keyboard@example.com', [await on.newClientId()]);
-    const page = await phone(browser, { locale: 'de-DE', javaScriptEnabled: false });
+    const page = await phonePage(browser, { locale: 'de-DE', javaScriptEnabled: false });
     await followMail(page);
     expect(await headingOf(page)).toBe('Ihre Einladung');
     await screenshot(page, 'german');
@@ -84,7 +84,7 @@ describe.skipIf(!HAS_CHROMIUM)('an invited person with a phone', () => {
 
   test('rejects, in French, and no user is there', async () => {
     await on.invited('reject@example.com', [await on.newClientId()]);
-    const page = await phone(browser, { locale: 'fr-FR' });
+    const page = await phonePage(browser, { locale: 'fr-FR' });
     await followMail(page);
     await page.getByRole('button', { name: 'Refuser l’invitation' }).tap();
     await page.getByText('Rien n’a été créé').waitFor();
@@ -93,9 +93,9 @@ describe.skipIf(!HAS_CHROMIUM)('an invited person with a phone', () => {
     expect(await on.statuses('reject@example.com')).toEqual(['rejected']);
   });
 
-  test('comes too late', async () => {
+  test('sees that the invitation has expired', async () => {
     await on.invited('late@example.com', [await on.newClientId()]);
-    const page = await phone(browser);
+    const page = await phonePage(browser);
     await followMail(page);
     on.setClock('7 days');
     onTestFinished(() => on.setClock('0'));
@@ -106,15 +106,15 @@ describe.skipIf(!HAS_CHROMIUM)('an invited person with a phone', () => {
     expect(await usersWith('late@example.com')).toEqual([]);
   });
 
-  test('finds every control named, labelled and of good contrast', async () => {
+  test('finds every control named and labelled, with sufficient contrast', async () => {
     await on.invited('reader@example.com', [await on.newClientId()]);
-    const page = await phone(browser);
+    const page = await phonePage(browser);
     await followMail(page);
     expect(await unnamedControls(page)).toBe(0);
     expect(await page.getAttribute('html', 'lang')).toBe('en');
     expect(await page.getByRole('main').count()).toBe(1);
     const described = await page.getByLabel('New password').getAttribute('aria-describedby');
     expect(await page.locator(`#${described}`).textContent()).toContain('At least 12 characters');
-    expect(await leastContrast(page)).toBeGreaterThanOrEqual(4.5);
+    expect(await lowestContrast(page)).toBeGreaterThanOrEqual(4.5);
   });
 });

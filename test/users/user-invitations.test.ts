@@ -133,7 +133,7 @@ describe('an invitation', () => {
     expect((await on.api.call('GET', '/users/nonsense/invitations')).status).toBe(400);
   });
 
-  test('is refused for an unknown client, for one client twice, and while another is pending; then nothing is mailed', async () => {
+  test('is rejected for an unknown client, for one client twice, and while another is pending; then nothing is mailed', async () => {
     const email = newEmail();
     const clientId = await on.newClientId();
     const unknown = await on.invite(email, [clientId, randomUUID()]);
@@ -158,12 +158,12 @@ describe('an invitation', () => {
     expect(await on.statuses(email)).toEqual(['rejected']);
     await ends(invitations[0].id);
     for (const page of [await on.open(link), await on.submit(link, ACCEPT)]) {
-      expect([page.status, page.html.includes('This link was used')]).toEqual([410, true]);
+      expect([page.status, page.html.includes('This link has already been used')]).toEqual([410, true]);
     }
     expect(await usersWith(email)).toEqual([]);
   });
 
-  test('is cancelled by the caller alone, once, one by one; the link then offers what is left', async () => {
+  test('is cancelled by the caller only, once, one by one; the link then offers what is left', async () => {
     const email = newEmail();
     const { link, invitations } = await on.invited(email, [
       await on.newClientId('Staying Ltd'),
@@ -171,8 +171,8 @@ describe('an invitation', () => {
     ]);
     const [staying, leaving] = invitations;
     for (const status of ['accepted', 'rejected', 'pending']) {
-      const refused = await patch(email, staying.id, status);
-      expect([refused.status, refused.body.code]).toEqual([409, 'common.state.illegal_transition']);
+      const rejected = await patch(email, staying.id, status);
+      expect([rejected.status, rejected.body.code]).toEqual([409, 'common.state.illegal_transition']);
     }
     const cancelled = await patch(email, leaving.id, 'cancelled');
     expect(cancelled.body.data.userInvitation).toEqual({ ...leaving, status: 'cancelled' });
@@ -206,7 +206,7 @@ describe('an invitation', () => {
     expect(await usersWith(email)).toHaveLength(1);
   });
 
-  test('accepted and cancelled at the same moment ends one way alone', async () => {
+  test('accepted and cancelled at the same moment ends in one way only', async () => {
     const email = newEmail();
     const { link, invitations } = await on.invited(email, [await on.newClientId()]);
     const [accepted, cancelled] = await Promise.all([
@@ -236,10 +236,10 @@ describe('an invitation to an existing user', () => {
     expect(await passwordHashOf(email)).toMatch(/^\$argon2id\$/);
   });
 
-  test('gives nothing back that was revoked after it was sent; the link then says that it was cancelled', async () => {
+  test('restores no relation that was revoked after it was sent; the link then says that it was cancelled', async () => {
     const email = newEmail();
     const [revoked, other] = [await on.newClientId(), await on.newClientId()];
-    const alone = await on.invited(email, [revoked]);
+    const revokedOnly = await on.invited(email, [revoked]);
     const user = { email, identity: { type: 'individual', givenName: 'Grace', familyName: 'Hopper' } };
     const workflow = { code: 'human.external.direct' };
     const made = await on.api.call('POST', '/users', {
@@ -257,7 +257,7 @@ describe('an invitation to an existing user', () => {
       expect(answer.status, answer.text).toBe(200);
     };
     await revoke(revoked);
-    const late = await on.submit(alone.link, ACCEPT);
+    const late = await on.submit(revokedOnly.link, ACCEPT);
     expect([late.status, late.html.includes('cancelled')]).toEqual([410, true]);
     expect(await relationOf(userId, revoked)).toMatchObject([{ status: 'revoked' }]);
     expect(await on.statuses(email)).toEqual(['cancelled']);
@@ -268,7 +268,7 @@ describe('an invitation to an existing user', () => {
       (all) => all.length === 2,
     );
     await revoke(other);
-    const [link = ''] = mails.map(linkIn).filter((one) => one !== alone.link);
+    const [link = ''] = mails.map(linkIn).filter((one) => one !== revokedOnly.link);
     expect((await on.submit(link, ACCEPT)).status).toBe(200);
     expect(await relationOf(userId, revoked)).toMatchObject([{ status: 'allowed' }]);
     expect(await relationOf(userId, other)).toMatchObject([{ status: 'revoked' }]);
@@ -326,7 +326,7 @@ describe('after seven days', () => {
     }
   });
 
-  test('the link is good for nothing even where the workflow has not looked yet', async () => {
+  test('the link has no effect even before the workflow has recorded the expiry', async () => {
     const email = newEmail();
     const { link } = await on.invited(email, [await on.newClientId()]);
     on.setClock('6 days 23 hours');
@@ -345,7 +345,7 @@ describe('after seven days', () => {
 });
 
 describe('the e-mail', () => {
-  test('waits for a mail server that refuses for now, and comes once', async () => {
+  test('waits for a mail server that rejects for now, and comes once', async () => {
     const email = newEmail('busy+unavailable')
       .replace(/\.(\d+)@/, '@')
       .replace('busy', `busy${count}`);
@@ -359,7 +359,7 @@ describe('the e-mail', () => {
     expect(row?.links).toBe(1n);
   });
 
-  test('whose fate is unknown goes out again as the same one, and the link of either works', async () => {
+  test('whose outcome is unknown is sent again as the same one, and the link of either works', async () => {
     count += 1;
     const email = `cut${count}+cut@example.com`;
     await on.invite(email, [await on.newClientId()]);
@@ -398,7 +398,7 @@ describe('the e-mail', () => {
 });
 
 describe('the sign-up page', () => {
-  test('knows no forged link', async () => {
+  test('rejects a forged link', async () => {
     for (const token of [
       randomBytes(32).toString('base64url'),
       'nonsense',
@@ -414,14 +414,14 @@ describe('the sign-up page', () => {
     }
   });
 
-  test('refuses bad passwords with a reason, shows none again, and changes nothing', async () => {
+  test('rejects bad passwords with a reason, shows none again, and changes nothing', async () => {
     const email = newEmail('mary.shelley');
     const identity = { givenName: 'Mary', familyName: 'Wollstonecraft' };
     const { link } = await on.invited(email, [await on.newClientId()], identity);
     for (const [password, reason] of [
       ['too short', 'at least 12 characters'],
       ['x'.repeat(129), 'at most 128 characters'],
-      ['Password2026!', 'Many people use this password'],
+      ['Password2026!', 'This password is common'],
       ['Wollstonecraft1', 'too close to your name'],
       [email, 'too close to your name'],
     ] as const) {
@@ -467,7 +467,7 @@ describe('the sign-up page', () => {
   });
 });
 
-test('what people are called, their addresses, links and passwords stand in no log and no history', async () => {
+test('names of people, their addresses, links and passwords are in no log and no history', async () => {
   count += 1;
   const email = `canary.quellwasser${count}+unavailable@example.com`;
   const clientId = await on.newClientId('Zebrafink Verwaltung Ltd');

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Called, type CallOptions, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { type ApiResponse, type CallOptions, type Json, startApi, type TestApi } from '../harness/api.ts';
 import {
+  expectShown,
   type FieldRule,
   fieldRules,
   invalid,
-  isSeen,
   problemsOf,
   type Resource,
-  refused,
+  rejected,
   same,
   shownAs,
 } from '../harness/parties/field-rules.ts';
@@ -22,7 +22,7 @@ import {
 } from '../harness/parties/parties.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 
-// Specification 2.3 and 4.2: every row and rule, as taken and as refused. First the fields of each resource, by POST and by
+// Specification 2.3 and 4.2: every row and rule, as taken and as rejected. First the fields of each resource, by POST and by
 // PATCH, then the operations. What the invited person does is in user-invitations.test.ts.
 
 let database: TestDatabase;
@@ -60,21 +60,26 @@ async function newClientId(): Promise<string> {
   return (await api.call('POST', '/clients', { workflow: DIRECT, data: { client } })).body.data.client.id;
 }
 
-const get = (path: string): Promise<Called> => api.call('GET', path);
-const postUser = (data: Json, workflow: Json = USER, options?: CallOptions): Promise<Called> =>
+const get = (path: string): Promise<ApiResponse> => api.call('GET', path);
+const postUser = (data: Json, workflow: Json = USER, options?: CallOptions): Promise<ApiResponse> =>
   api.call('POST', '/users', { workflow, data }, options);
-const patchUser = (id: string, user: Json, options?: CallOptions): Promise<Called> =>
+const patchUser = (id: string, user: Json, options?: CallOptions): Promise<ApiResponse> =>
   api.call('PATCH', `/users/${id}`, { workflow: USER, data: { user } }, options);
-const relate = (userId: string, userClientRelations: Json, options?: CallOptions): Promise<Called> =>
+const relate = (userId: string, userClientRelations: Json, options?: CallOptions): Promise<ApiResponse> =>
   api.call('POST', `/users/${userId}/client-relations`, { workflow: DIRECT, data: { userClientRelations } }, options);
-const setRelation = (userId: string, id: string, userClientRelation: Json, options?: CallOptions): Promise<Called> =>
+const setRelation = (
+  userId: string,
+  id: string,
+  userClientRelation: Json,
+  options?: CallOptions,
+): Promise<ApiResponse> =>
   api.call(
     'PATCH',
     `/users/${userId}/client-relations/${id}`,
     { workflow: DIRECT, data: { userClientRelation } },
     options,
   );
-const setInvitation = (email: string, id: string, userInvitation: Json, options?: CallOptions): Promise<Called> =>
+const setInvitation = (email: string, id: string, userInvitation: Json, options?: CallOptions): Promise<ApiResponse> =>
   api.call('PATCH', `/users/${email}/invitations/${id}`, { workflow: DIRECT, data: { userInvitation } }, options);
 
 async function created(data: Json, workflow: Json = USER): Promise<Json> {
@@ -83,10 +88,10 @@ async function created(data: Json, workflow: Json = USER): Promise<Json> {
   return answer.body.data;
 }
 
-const emailRefused = invalid(...emailValues.refuses.map(({ sent }) => sent));
+const emailRejected = invalid(...emailValues.rejects.map(({ sent }) => sent));
 
 const identityRules: FieldRule[] = [
-  { rule: '2.3 identity', path: 'identity', need: 'required', refuses: invalid('Grace', []) },
+  { rule: '2.3 identity', path: 'identity', need: 'required', rejects: invalid('Grace', []) },
   { rule: '2.3 identity', path: 'identity.givenName', need: 'required', ...nameValues },
   { rule: '2.3 identity', path: 'identity.familyName', need: 'required', ...nameValues },
   { rule: '2.3 identity', path: 'identity.birthDate', need: 'optional', ...dateValues },
@@ -96,13 +101,13 @@ const identityRules: FieldRule[] = [
     need: 'optional',
     absent: 'individual',
     takes: same('individual'),
-    refuses: invalid('corporate', 1),
+    rejects: invalid('corporate', 1),
     only: 'POST',
   },
   ...readOnly('2.3 identity, has none', { 'identity.country': 'GB', 'identity.legalName': 'Hopper Ltd' }),
 ];
 
-const besideUser = {
+const requiredWithUser = {
   identity: { givenName: 'Grace', familyName: 'Hopper' },
   'profile.residentialAddress': { country: 'GB' },
 };
@@ -111,7 +116,7 @@ describe('specification 2.3, a user', () => {
   const user: Resource = {
     label: 'user',
     least: grace,
-    beside: { 'profile.residentialAddress': besideUser['profile.residentialAddress'] },
+    alsoRequired: { 'profile.residentialAddress': requiredWithUser['profile.residentialAddress'] },
     post: (sent) => postUser({ user: sent }),
     shown: ({ body }) => body.data.user,
     patch: ({ id }, change) => patchUser(id, change),
@@ -124,7 +129,7 @@ describe('specification 2.3, a user', () => {
       path: 'email',
       need: 'required',
       takes: same('grace@example.com', newEmail()),
-      refuses: emailRefused,
+      rejects: emailRejected,
       only: 'POST',
     },
     {
@@ -132,7 +137,7 @@ describe('specification 2.3, a user', () => {
       path: 'email',
       need: 'required',
       takes: same('Hopper@Example.com', newEmail()),
-      refuses: emailRefused,
+      rejects: emailRejected,
       only: 'PATCH',
     },
     ...identityRules,
@@ -141,7 +146,7 @@ describe('specification 2.3, a user', () => {
       path: 'identity.type',
       need: 'required',
       takes: same('individual'),
-      refuses: invalid('corporate', 1),
+      rejects: invalid('corporate', 1),
       only: 'PATCH',
     },
     {
@@ -153,7 +158,7 @@ describe('specification 2.3, a user', () => {
         shownAs({}, NO_PROFILE),
         shownAs({ phone: '+44 20 7946 0000' }, { ...NO_PROFILE, phone: '+44 20 7946 0000' }),
       ],
-      refuses: [...invalid('London', []), refused({ email: 'grace@example.com' }, 'field_unexpected', 'email')],
+      rejects: [...invalid('London', []), rejected({ email: 'grace@example.com' }, 'field_unexpected', 'email')],
     },
     { rule: '2.3 profile', path: 'profile.phone', need: 'optional', ...phoneValues },
     ...addressRules('profile.residentialAddress', 'optional'),
@@ -162,7 +167,7 @@ describe('specification 2.3, a user', () => {
       rule: '2.3 status, active from the start',
       path: 'status',
       need: 'read-only',
-      refuses: [refused('inactive', 'field_unexpected')],
+      rejects: [rejected('inactive', 'field_unexpected')],
       only: 'POST',
     },
     {
@@ -170,7 +175,7 @@ describe('specification 2.3, a user', () => {
       path: 'status',
       need: 'required',
       takes: same('inactive', 'active'),
-      refuses: invalid('closed', 'Active', 1),
+      rejects: invalid('closed', 'Active', 1),
       only: 'PATCH',
     },
   ]);
@@ -181,12 +186,12 @@ describe('specification 2.3, who is invited', () => {
     {
       label: 'user',
       least: grace,
-      beside: besideUser,
+      alsoRequired: requiredWithUser,
       post: (sent) => postUser({ user: sent, invitations: [invitation()] }, INVITATION),
       shown: ({ body }) => body.data.user,
     },
     [
-      { rule: '2.3 user', path: 'email', need: 'required', takes: same('invited@example.com'), refuses: emailRefused },
+      { rule: '2.3 user', path: 'email', need: 'required', takes: same('invited@example.com'), rejects: emailRejected },
       ...identityRules,
       ...readOnly('4.2 invitation of a user', {
         id: randomUUID(),
@@ -204,18 +209,18 @@ describe('specification 2.3, a user invitation', () => {
     {
       label: 'invitations.0',
       least: invitation,
-      beside: {},
+      alsoRequired: {},
       post: (sent) => postUser({ user: grace(), invitations: [sent] }, INVITATION),
       shown: ({ body }) => body.data.invitations[0],
     },
     [
-      { rule: '2.3 user invitation', path: 'clientId', need: 'required', refuses: invalid('17', '', 17) },
+      { rule: '2.3 user invitation', path: 'clientId', need: 'required', rejects: invalid('17', '', 17) },
       {
         rule: '2.3 user invitation',
         path: 'userClientRelation',
         need: 'required',
         takes: same('director', 'shareholder', 'director-and-shareholder', 'authorized-person'),
-        refuses: invalid('owner', 1),
+        rejects: invalid('owner', 1),
       },
       ...readOnly('2.3 user invitation', { id: randomUUID(), status: 'pending' }),
     ],
@@ -223,7 +228,7 @@ describe('specification 2.3, a user invitation', () => {
 });
 
 const relationRules: FieldRule[] = [
-  { rule: '2.3 user client relation', path: 'clientId', need: 'required', refuses: invalid('17', '', 17) },
+  { rule: '2.3 user client relation', path: 'clientId', need: 'required', rejects: invalid('17', '', 17) },
   ...readOnly('2.3 user client relation', { id: randomUUID(), userId: randomUUID(), status: 'allowed' }),
 ];
 
@@ -232,7 +237,7 @@ describe('specification 2.3, a user client relation of a new user', () => {
     {
       label: 'userClientRelations.0',
       least: () => ({ clientId }),
-      beside: {},
+      alsoRequired: {},
       post: (sent) => postUser({ user: grace(), userClientRelations: [sent] }),
       shown: ({ body }) => body.data.userClientRelations[0],
     },
@@ -245,7 +250,7 @@ describe('specification 2.3, a user client relation of its own operations', () =
     {
       label: 'userClientRelations.0',
       least: () => ({ clientId }),
-      beside: {},
+      alsoRequired: {},
       post: async (sent) => relate((await created({ user: grace() })).user.id, [sent]),
       shown: ({ body }) => body.data.userClientRelations[0],
     },
@@ -272,9 +277,9 @@ async function makeGiven(): Promise<Given> {
   return { user, relation: userClientRelations[0], otherUser, invited, invitations };
 }
 
-type Row = [rule: string, call: () => Promise<Called>, status: number, seen: () => Json];
+type Row = [rule: string, call: () => Promise<ApiResponse>, status: number, seen: () => Json];
 
-describe('specification 4.2, what is answered', () => {
+describe('specification 4.2, answers', () => {
   let given: Given;
   beforeAll(async () => {
     given = await makeGiven();
@@ -383,7 +388,7 @@ describe('specification 4.2, what is answered', () => {
     ],
     [
       'GET list: by an unknown e-mail',
-      () => list('data.user.email=nobody@example.com'),
+      () => list('data.user.email=unknown@example.com'),
       200,
       () => ({ data: { users: [] } }),
     ],
@@ -420,7 +425,7 @@ describe('specification 4.2, what is answered', () => {
     ],
     [
       'GET invitations: none',
-      () => get('/users/nobody@example.com/invitations'),
+      () => get('/users/unknown@example.com/invitations'),
       200,
       () => ({ data: { userInvitations: [] } }),
     ],
@@ -512,11 +517,11 @@ describe('specification 4.2, what is answered', () => {
   test.each(rows)('%s', async (_, call, status, seen) => {
     const answer = await call();
     expect(answer.status, answer.text).toBe(status);
-    isSeen(answer.body, seen());
+    expectShown(answer.body, seen());
   });
 });
 
-describe('specification 4.2, what is refused', () => {
+describe('specification 4.2, rejections', () => {
   let given: Given;
   beforeAll(async () => {
     given = await makeGiven();
@@ -533,7 +538,7 @@ describe('specification 4.2, what is refused', () => {
   const invite = (invitations: Json, user: Json = grace()) => postUser({ user, invitations }, INVITATION);
   const one = () => given.invitations[0].id;
 
-  const rows: [rule: string, call: () => Promise<Called>, status: number, problem: string][] = [
+  const rows: [rule: string, call: () => Promise<ApiResponse>, status: number, problem: string][] = [
     ['POST: another workflow', () => postUser({ user: grace() }, DIRECT), 400, CODE],
     ['POST: no user', () => postUser({}), 400, field('field_required', 'data.user')],
     ['POST: by a viewer', () => postUser({ user: grace() }, USER, VIEWER), 403, DENIED],
@@ -658,7 +663,7 @@ describe('specification 4.2, what is refused', () => {
       404,
       notFound('userInvitation.id'),
     ],
-    ...['accepted', 'rejected', 'pending'].map((status): [string, () => Promise<Called>, number, string] => [
+    ...['accepted', 'rejected', 'pending'].map((status): [string, () => Promise<ApiResponse>, number, string] => [
       `PATCH invitation: ${status}, which is not the caller's`,
       () => setInvitation(given.invited, one(), { status }),
       409,
@@ -718,7 +723,7 @@ describe('specification 4.2, what is refused', () => {
       field('limit_exceeded', 'data.userClientRelations'),
     ],
     [
-      'POST relations: one alone',
+      'POST relations: a single one',
       () => relate(given.user.id, { clientId }),
       400,
       field('field_invalid', 'data.userClientRelations'),
@@ -806,7 +811,7 @@ describe('specification 4.2, what is refused', () => {
     ],
   ];
 
-  async function cancelledTwice(): Promise<Called> {
+  async function cancelledTwice(): Promise<ApiResponse> {
     const user = grace();
     const { invitations } = await created({ user, invitations: [invitation()] }, INVITATION);
     expect((await setInvitation(user.email, invitations[0].id, { status: 'cancelled' })).status).toBe(200);
@@ -819,7 +824,7 @@ describe('specification 4.2, what is refused', () => {
     expect(problemsOf(answer)).toContain(problem);
   });
 
-  test('and nothing was done by any of them', async () => {
+  test('and none of them had an effect', async () => {
     const { user, otherUser, relation, invited, invitations } = given;
     expect((await get(`/users/${user.id}`)).body.data.user).toEqual(user);
     expect((await get(`/users/${otherUser.id}`)).body.data.user).toEqual(otherUser);

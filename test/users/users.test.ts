@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createDatabase, type Transaction } from '../../db/driver/client.ts';
+import { createDatabase } from '../../db/client.ts';
+import type { Transaction } from '../../db/query/database.ts';
 import { createUserClientRelations } from '../../db/users/client-relations.ts';
 import { inviteUser } from '../../db/users/invitations.ts';
-import { asId, type ClientId, type UserId } from '../../domain/frame/ids.ts';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { asId, type ClientId, type UserId } from '../../domain/common/ids.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { TESTER } from '../harness/audit.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { until } from '../harness/stage.ts';
@@ -36,7 +37,7 @@ function person(email = newEmail(), more: Json = {}): Json {
   return { email, identity: IDENTITY, ...more };
 }
 
-function post(data: Json, workflow: Json = DIRECT): Promise<Called> {
+function post(data: Json, workflow: Json = DIRECT): Promise<ApiResponse> {
   return api.call('POST', '/users', { workflow, data });
 }
 
@@ -46,7 +47,7 @@ async function created(data: Json): Promise<Json> {
   return answer.body.data;
 }
 
-async function newClient(change: Json = {}, workflow: Json = {}): Promise<Called> {
+async function newClient(change: Json = {}, workflow: Json = {}): Promise<ApiResponse> {
   const client = {
     identity: { type: 'individual', givenName: 'Ada', familyName: 'Lovelace' },
     profile: { identityType: 'individual', residentialAddress: { country: 'GB' }, ...change },
@@ -61,8 +62,8 @@ async function newClientId(): Promise<string> {
 const patch = (id: string, user: Json) => api.call('PATCH', `/users/${id}`, { workflow: DIRECT, data: { user } });
 const list = (query: string) => api.call('GET', `/users?data.user.category=external${query}`);
 
-/** Code and field of every problem of a refused request. */
-function problems(answer: Called, status = 400): string[] {
+/** Code and field of every problem of a rejected request. */
+function problems(answer: ApiResponse, status = 400): string[] {
   expect(answer.status, answer.text).toBe(status);
   return [answer.body, ...(answer.body.errors ?? [])].map(
     ({ code, messageParameters: [entity, field] }: Json) => `${code} ${entity}.${field}`,
@@ -78,7 +79,7 @@ async function eventTypes(id: string): Promise<string[]> {
 }
 
 describe('POST /users, direct', () => {
-  test('creates an active user from e-mail and names alone, with every absent value null', async () => {
+  test('creates an active user from e-mail and names only, with every absent value null', async () => {
     const email = newEmail();
     const answer = await post({ user: { email, identity: { givenName: 'Grace', familyName: 'Hopper' } } });
     expect(answer.status, answer.text).toBe(201);
@@ -118,20 +119,20 @@ describe('POST /users, direct', () => {
     );
   });
 
-  test('refuses an address that a user has, in any case of letters, and keeps the rest undone', async () => {
+  test('rejects an address that a user has, in any letter case, and has no other effect', async () => {
     const { user } = await created({ user: person('Mixed.Case@Example.com') });
     expect(user.email).toBe('Mixed.Case@Example.com');
     const again = await post({ user: person('mixed.case@example.COM') });
     expect(problems(again, 409)).toEqual(['common.state.illegal_transition user.email']);
   });
 
-  test('gives one of many simultaneous requests the address', async () => {
+  test('gives the address to one of many concurrent requests', async () => {
     const email = newEmail();
     const answers = await Promise.all(Array.from({ length: 8 }, () => post({ user: person(email) })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);
   });
 
-  test('refuses unknown clients by name, the same client twice, and creates nothing then', async () => {
+  test('rejects unknown clients by name, the same client twice, and creates nothing then', async () => {
     const email = newEmail();
     const clientId = await newClientId();
     const unknown = await post({
@@ -180,7 +181,7 @@ describe('PATCH /users/{userId}', () => {
     expect((await patch(user.id, { email })).body.data.user.email).toBe(email);
   });
 
-  test('of two users who want one address at once, lets one have it', async () => {
+  test('of two users who request one address at once, gives it to one', async () => {
     const [{ user: one }, { user: other }] = [await created({ user: person() }), await created({ user: person() })];
     const email = newEmail();
     const answers = await Promise.all([patch(one.id, { email }), patch(other.id, { email })]);
@@ -199,7 +200,7 @@ describe('GET /users', () => {
     expect(last.data.users).toEqual([users[2]]);
     const { body: found } = await list(`&data.user.email=${users[1].email.toUpperCase()}`);
     expect(found.data.users).toEqual([users[1]]);
-    expect((await list('&data.user.email=nobody@example.com')).body.data.users).toEqual([]);
+    expect((await list('&data.user.email=unknown@example.com')).body.data.users).toEqual([]);
   });
 });
 
@@ -279,7 +280,7 @@ describe('two requests that name the same clients in opposite orders', () => {
     const gone = own.transaction(
       async (tx) => {
         await ask(tx, clientIds.slice(1, 2));
-        asked.push(...orders.map((ids) => own.transaction((other) => ask(other, ids))));
+        asked.push(...orders.map((ids) => own.transaction((other) => ask(other, ids), { deadlineMs: 30_000 })));
         await until(seen, ({ waiting }) => waiting === 2);
         throw new Error('gone');
       },
@@ -360,7 +361,7 @@ describe('POST /clients with createUser', () => {
     expect((await list(`&data.user.email=${email}`)).body.data.users).toEqual([]);
   });
 
-  test('refuses a profile without e-mail, a corporate client and an address that is taken, and creates nothing', async () => {
+  test('rejects a profile without e-mail, a corporate client and an address that is taken, and creates nothing', async () => {
     const count = async () => (await api.call('GET', '/clients')).body.metadata.page.totalElements;
     const { user } = await created({ user: person() });
     const before = await count();

@@ -2,15 +2,16 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { sql } from 'drizzle-orm';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { housekeepingActivities } from '../../activities/housekeeping.ts';
-import { createDatabase, type Database } from '../../db/driver/client.ts';
-import { newId } from '../../db/frame/ids.ts';
+import { createDatabase } from '../../db/client.ts';
+import { newId } from '../../db/common/ids.ts';
 import { checkLedger, checkLedgerSince } from '../../db/ledger/check.ts';
+import type { Database } from '../../db/query/database.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { insertClient, recordEvents, sequence } from '../harness/webhooks/webhooks.ts';
 
-// How long events, deliveries and idempotency keys are kept, and what outlives its time.
+// How long events and idempotency keys are kept, and what outlives its time. Months of rows: test/database/months.test.ts.
 
 const EVENTS_DAYS = 90;
 const DAY_MS = 86_400_000;
@@ -79,7 +80,6 @@ function upkeep(eventsDays: number | null = EVENTS_DAYS) {
   return {
     forgetEvents: () => run(tasks.forgetOldEvents),
     forgetKeys: () => run(tasks.forgetOldIdempotencyKeys),
-    forgetDeliveries: () => run(tasks.forgetOldWebhookDeliveries),
   };
 }
 
@@ -107,7 +107,7 @@ async function subscription(change: Json = {}): Promise<string> {
 }
 
 describe('events', () => {
-  test('are kept for good unless the configuration gives them a time', async () => {
+  test('are kept forever unless the configuration limits them', async () => {
     await checkLedgerSince(api.database);
     offsetMs = 10_000 * DAY_MS;
     const before = await positions();
@@ -115,7 +115,7 @@ describe('events', () => {
     expect(await positions()).toEqual(before);
   });
 
-  test('are deleted from the beginning once their time is over, and the books stay provable', async () => {
+  test('are deleted from the oldest on after their retention time, and the books stay provable', async () => {
     await checkLedgerSince(api.database);
     const before = await positions();
     offsetMs = (EVENTS_DAYS - 1) * DAY_MS;
@@ -132,15 +132,15 @@ describe('events', () => {
     expect(await checkLedgerSince(api.database)).toEqual([]);
   });
 
-  test('that a reader has missed are not passed over in silence', async () => {
+  test('that a reader has missed are reported as deleted, not skipped', async () => {
     await checkLedgerSince(api.database);
     const last = (await positions()).at(-1) ?? 0;
     await upkeep().forgetEvents();
-    const refused = await logAfter(1);
-    expect(refused.status).toBe(400);
-    expect(refused.body.code).toBe('common.validation.field_invalid');
-    expect(refused.body.messageParameters).toEqual(['event', 'data.event.positionAfter', '1']);
-    expect(refused.body.message).toContain(`Events up to position ${last} are no longer kept`);
+    const rejected = await logAfter(1);
+    expect(rejected.status).toBe(400);
+    expect(rejected.body.code).toBe('common.validation.field_invalid');
+    expect(rejected.body.messageParameters).toEqual(['event', 'data.event.positionAfter', '1']);
+    expect(rejected.body.message).toContain(`Events up to position ${last} are no longer kept`);
     expect((await logAfter(last)).status).toBe(200);
     expect((await logAfter(0)).status).toBe(200);
   });
@@ -193,30 +193,8 @@ describe('events', () => {
   });
 });
 
-describe('deliveries', () => {
-  test('that a deleted subscription never received are deleted with their time', async () => {
-    const id = await subscription({ status: 'paused' });
-    await pay();
-    await api.call('DELETE', `/webhook-subscriptions/${id}`, undefined, AS_ADMIN);
-    const count = async () => {
-      const [row] = await api.database.reader.execute<{ count: number }>(
-        sql`SELECT count(*)::int AS count FROM webhook_deliveries`,
-      );
-      return row?.count ?? 0;
-    };
-    const left = await count();
-    expect(left).toBeGreaterThan(0);
-    offsetMs = 29 * DAY_MS;
-    await upkeep().forgetDeliveries();
-    expect(await count()).toBe(left);
-    offsetMs = 31 * DAY_MS;
-    await upkeep().forgetDeliveries();
-    expect(await count()).toBe(0);
-  });
-});
-
 describe('idempotency keys', () => {
-  test('are forgotten after their configured days', async () => {
+  test('are deleted after their configured days', async () => {
     const keys = async () => {
       const [row] = await api.database.reader.execute<{ count: number }>(
         sql`SELECT count(*)::int AS count FROM idempotency_keys`,

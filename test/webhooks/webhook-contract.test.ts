@@ -98,8 +98,8 @@ async function payments(): Promise<void> {
   await report(ids.paid, { status: 'released' });
   await report(ids.paid, { status: 'completed' });
   await report(ids.paid, { returned: true });
-  ids.refused = await send(external);
-  await report(ids.refused, { status: 'failed' });
+  ids.rejected = await send(external);
+  await report(ids.rejected, { status: 'failed' });
 
   const resting = await world.account(clientId);
   await patchAccount(resting, { status: 'suspended' });
@@ -117,22 +117,22 @@ async function payments(): Promise<void> {
   await called('POST', `/incoming-transfers/${ids.held}/return`, direct({}));
 }
 
-/** Refused while the payment is released, again when a part is back, and then the rest comes back all the same. */
+/** Rejected while the payment is released, again when a part is back, and then the rest comes back all the same. */
 async function recalls(): Promise<void> {
-  const { released, reported, recall, refused } = recallWorld(api);
+  const { released, reported, recall, rejected } = recallWorld(api);
   const id = await released(await world.client());
   const givenBack = (reference: string, amountMinor: string) =>
     reported(id, {
-      word: 'returned',
+      outcome: 'returned',
       claim: { amountMinor: '1000', currency: 'GBP', returned: { reference, amountMinor } },
     });
-  const refusedOnce = async (number: number) => {
+  const rejectedOnce = async (number: number) => {
     expect(await recall(id)).toMatchObject({ status: 200 });
-    expect(await refused(id, number)).toBe('applied');
+    expect(await rejected(id, number)).toBe('applied');
   };
-  await refusedOnce(1);
+  await rejectedOnce(1);
   await givenBack('first', '400');
-  await refusedOnce(2);
+  await rejectedOnce(2);
   await givenBack('second', '600');
   ids.recalled = id;
 }
@@ -287,15 +287,15 @@ const CASES: readonly Case[] = [
     { status: 'completed', returned: true, incomingTransferId: UUID },
   ],
   [
-    'outgoing-transfers.outgoing-transfer-recall-refused',
+    'outgoing-transfers.outgoing-transfer-recall-rejected',
     'recalled',
     'outgoingTransfer',
     {
       status: expect.stringMatching(/^(released|completed)$/),
-      statusReason: { code: 'recall.refused', message: expect.any(String) },
+      statusReason: { code: 'recall.rejected', message: expect.any(String) },
     },
   ],
-  ['outgoing-transfers.outgoing-transfer-failed', 'refused', 'outgoingTransfer', { status: 'failed' }],
+  ['outgoing-transfers.outgoing-transfer-failed', 'rejected', 'outgoingTransfer', { status: 'failed' }],
   ['accounts.connection-creation-instructed', 'account', 'account', connection({ state: 'creation-in-progress' })],
   ['accounts.connection-created', 'account', 'account', connection({ state: 'completed-up-to-date', error: null })],
   ['accounts.account-activated', 'account', 'account', { ...made('active'), accountNumber: '31926819' }],
@@ -368,7 +368,7 @@ test.each(CASES)('%s of the %s transfer, account or party', (name, whose, resour
   }
 });
 
-test('each refused recall has an event, which shows its payment as at that moment, whatever came later', () => {
+test('each rejected recall has an event, which shows its payment as at that moment, whatever came later', () => {
   const story = log
     .filter(({ resourceId }) => resourceId === ids.recalled)
     .map(({ webhook, data: { outgoingTransfer: shown } }) => [
@@ -379,10 +379,10 @@ test('each refused recall has an event, which shows its payment as at that momen
     ]);
   expect(story.slice(2)).toEqual([
     ['released', 'released', false, null],
-    ['recall-refused', 'released', false, 'recall.refused'],
+    ['recall-rejected', 'released', false, 'recall.rejected'],
     ['completed', 'completed', false, expect.anything()],
     ['returned', 'completed', true, expect.anything()],
-    ['recall-refused', 'completed', true, 'recall.refused'],
+    ['recall-rejected', 'completed', true, 'recall.rejected'],
     ['returned', 'completed', true, expect.anything()],
   ]);
 });
@@ -409,7 +409,7 @@ test('country and bank data of an account change only when it is activated or it
   expect([...changed].sort()).toEqual(['account-activated', 'account-information-updated']);
 });
 
-describe('the document refuses', () => {
+describe('the document rejects', () => {
   type Change = (event: Json) => void;
   test.each<[name: string, what: string, change: Change]>([
     [

@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http';
 import { sql } from 'drizzle-orm';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createDatabase, type Database } from '../../db/driver/client.ts';
+import { createDatabase } from '../../db/client.ts';
+import type { Database } from '../../db/query/database.ts';
 import { listWebhookDeliveries, retryWebhookDelivery, type WebhookDelivery } from '../../db/webhooks/deliveries.ts';
 import { claimDeliveries } from '../../db/webhooks/delivery-claims.ts';
 import { wakeOverdueShards } from '../../db/webhooks/event-sequencer.ts';
 import { replayWebhooks } from '../../db/webhooks/replays.ts';
-import { deleteOldWebhookDeliveries } from '../../db/webhooks/retention.ts';
 import {
   changeWebhookSubscription,
   findWebhookSubscription,
@@ -55,7 +55,9 @@ afterAll(async () => {
 
 beforeEach(async () => {
   offsetMs = 0;
-  await testDatabase.asOwner('TRUNCATE events, webhook_subscriptions, workflow_wakeups CASCADE');
+  await testDatabase.asOwner(
+    'TRUNCATE events, webhook_subscriptions, webhook_deliveries, webhook_attempts, workflow_wakeups CASCADE',
+  );
   await database.reader.execute(sql`UPDATE event_sequencer SET last_position = 0`);
   receiver = await startReceiver();
   drains = createDrains(database);
@@ -118,7 +120,7 @@ describe('a delivery', () => {
     expect(delivery.attempts).toMatchObject([{ number: 1, responseCode: 200, responseBody: 'thank you', error: null }]);
   });
 
-  test('keeps the order of one resource, and goes on past a failing event without reordering', async () => {
+  test('keeps the order of one resource, and continues past a failing event without reordering', async () => {
     await subscribe(database, receiver.url);
     const ids = [await insertClient(database), await insertClient(database)];
     for (let turn = 0; turn < 5; turn += 1) for (const id of ids) await recordEvents(database, id, 3);
@@ -187,7 +189,7 @@ describe('a delivery', () => {
     });
   });
 
-  test('of an event that cannot be shown fails by itself and holds nothing up', async () => {
+  test('of an event that cannot be rendered fails on its own and blocks nothing', async () => {
     await subscribe(database, receiver.url, { modules: ['outgoing-transfers', 'clients'] });
     await database.reader.execute(sql`
       INSERT INTO events (id, entry_count, module, resource_id, first_sequence, occurred_at, entries)
@@ -212,19 +214,6 @@ describe('a delivery', () => {
     const waitMs = (await drains.drain()) ?? 0;
     expect(waitMs).toBeGreaterThan(110_000);
     expect(waitMs).toBeLessThanOrEqual(120_000);
-  });
-
-  test('is forgotten thirty days after it was over, and not before', async () => {
-    await subscribe(database, receiver.url);
-    await recordEvents(database, await insertClient(database));
-    await sequence(database);
-    await drains.drain();
-    const forget = () => database.transaction((tx) => deleteOldWebhookDeliveries(tx, 30, 100));
-    offsetMs = 29 * 86_400_000;
-    expect(await forget()).toBe(0);
-    offsetMs = 31 * 86_400_000;
-    expect(await forget()).toBe(1);
-    expect(await all()).toEqual([]);
   });
 
   test('keeps only the first KiB of a long answer, and what Postgres cannot store is replaced', async () => {
@@ -254,7 +243,7 @@ describe('a subscription', () => {
     expect(receiver.received).toHaveLength(1);
 
     receiver.answer((_message, response) => response.writeHead(200).end());
-    const active = await database.transaction((tx) =>
+    const { after: active } = await database.transaction((tx) =>
       changeWebhookSubscription(tx, subscription.id, { status: 'active' }, TESTER),
     );
     expect(active).toMatchObject({ status: 'active', statusReason: null });
@@ -284,7 +273,7 @@ describe('a subscription', () => {
     );
   });
 
-  test('is disabled after five days of nothing but failures, and one success begins the count anew', async () => {
+  test('is disabled after five days of nothing but failures, and one success resets the count', async () => {
     const subscription = await subscribe(database, receiver.url);
     const id = await insertClient(database);
     const attemptAfterHours = async (hours: number, code: number) => {
@@ -315,7 +304,7 @@ describe('a subscription', () => {
     expect(sequences(receiver.received)).toEqual([1, 2, 3]);
   });
 
-  test('signs with both secrets for a day after a rotation, then with the new one alone', async () => {
+  test('signs with both secrets for a day after a rotation, then with the new one only', async () => {
     const [first, second] = [newSecret(), newSecret()];
     const subscription = await subscribe(database, receiver.url, {}, first);
     const id = await insertClient(database);
@@ -371,6 +360,12 @@ describe('as many subscriptions as there may be, all but one with a backlog', ()
     const draining = drains.drain();
     await expect.poll(() => receiver.received.length, PATIENT).toBeGreaterThan(0);
     const fresh = await startReceiver();
+    // When the last of its events arrives.
+    let deliveredOfBacklog = Number.POSITIVE_INFINITY;
+    fresh.answer((_message, response) => {
+      if (fresh.received.length === 3) deliveredOfBacklog = receiver.received.length;
+      response.writeHead(200).end();
+    });
     // It asks for what the others do not get, so that their backlog does not grow.
     await subscribe(database, fresh.url, { modules: ['clients'] });
     await database.reader.execute(
@@ -381,8 +376,9 @@ describe('as many subscriptions as there may be, all but one with a backlog', ()
     receiver.answer((_message, response) => void response.writeHead(200).end());
     for (const response of held) response.writeHead(200).end();
     await expect.poll(() => fresh.received.length, PATIENT).toBe(3);
-    expect(receiver.received.length).toBeLessThan((BUSY * RESOURCES) / 2);
-    await draining;
+    expect(deliveredOfBacklog).toBeLessThan((BUSY * RESOURCES) / 2);
+    // A run of a drain lasts a minute at most; its workflow begins another at once.
+    for (let waitMs = await draining; waitMs === 0; ) waitMs = await drains.drain();
     expect(new Set(receiver.received.map(({ id, headers }) => `${id} ${headers['webhook-signature']}`)).size).toBe(
       BUSY * RESOURCES,
     );
@@ -411,7 +407,7 @@ describe('a crash', () => {
     expect(await only()).toMatchObject({ status: 'succeeded', attemptCount: 1 });
   });
 
-  test('of a drain that is cut off gives its claims back, and what was cut off is delivered again', async () => {
+  test('of a drain releases its claims, and interrupted deliveries are made again', async () => {
     await subscribe(database, receiver.url);
     await recordEvents(database, await insertClient(database), 2);
     await sequence(database);
@@ -430,7 +426,7 @@ describe('a crash', () => {
     expect(sequences(receiver.received)).toEqual([1, 1, 2]);
   });
 
-  test('of a workflow and its timer is mended: a shard with overdue deliveries is woken', async () => {
+  test('of a workflow and its timer is repaired: a shard with overdue deliveries is woken', async () => {
     const subscription = await subscribe(database, receiver.url);
     await recordEvents(database, await insertClient(database));
     await sequence(database);

@@ -10,6 +10,7 @@ import { createReceivers, type ReceiverOptions, type Receivers } from '../../act
 import type { AttemptOutcome } from '../../domain/webhooks/deliveries.ts';
 import { startNameServer } from '../harness/servers/name-server.ts';
 import { failingReceivers } from '../harness/webhooks/failing-receivers.ts';
+import { silentAddresses } from '../harness/webhooks/silent-addresses.ts';
 import { LOOPBACK_POLICY, startReceiver } from '../harness/webhooks/webhooks.ts';
 
 const STRICT = { allowPlainHttp: true, allowLoopback: false, ownBaseUrl: 'https://accounts.example.com' };
@@ -70,7 +71,7 @@ describe('a receiver that misbehaves', () => {
     expect(sent).toBeLessThan(50_000_000);
   });
 
-  test('by sending headers without end, is refused', async () => {
+  test('by sending headers without end, is rejected', async () => {
     const url = await failing.raw(`HTTP/1.1 200 OK\r\n${'x-padding: '.padEnd(1_000, 'a')}\r\n`.repeat(200));
     expect((await post(receivers(), url)).error).not.toBeNull();
   });
@@ -127,20 +128,20 @@ describe('a connection that is lost', () => {
 
 describe('an address', () => {
   test.each(['127.0.0.1', '10.0.0.5', '169.254.169.254', '::1', '::ffff:127.0.0.1', 'fd00::1', '::127.0.0.1'])(
-    'that a name resolves to by now is refused before anything is sent: %s',
+    'that a name resolves to by now is rejected before anything is sent: %s',
     async (address) => {
       const receiver = await startReceiver();
       closers.push(() => receiver.close());
       const guarded = receivers({ policy: STRICT, resolve: resolvesTo(address) });
       const outcome = await post(guarded, 'http://receiver.example.org/hook');
-      expect(outcome).toMatchObject({ responseCode: null, error: 'address_refused' });
+      expect(outcome).toMatchObject({ responseCode: null, error: 'address_rejected' });
       expect(receiver.connections()).toBe(0);
     },
   );
 
-  test('is refused when only one of several is not public', async () => {
+  test('is rejected when only one of several is not public', async () => {
     const guarded = receivers({ policy: STRICT, resolve: resolvesTo('93.184.216.34', '127.0.0.1') });
-    expect(await post(guarded, 'http://receiver.example.org/')).toMatchObject({ error: 'address_refused' });
+    expect(await post(guarded, 'http://receiver.example.org/')).toMatchObject({ error: 'address_rejected' });
   });
 
   test.each(['127.0.0.1', '127.1', '2130706433', '0x7f000001', '[::1]', '[::ffff:7f00:1]', 'localhost', 'a.localhost'])(
@@ -149,7 +150,7 @@ describe('an address', () => {
       const receiver = await startReceiver();
       closers.push(() => receiver.close());
       const outcome = await post(receivers({ policy: STRICT }), `http://${host}:${receiver.port}/hook`);
-      expect(outcome).toMatchObject({ responseCode: null, error: 'address_refused' });
+      expect(outcome).toMatchObject({ responseCode: null, error: 'address_rejected' });
       expect(receiver.connections()).toBe(0);
     },
   );
@@ -160,9 +161,44 @@ describe('an address', () => {
     const policy = { ...LOOPBACK_POLICY, ownBaseUrl: `http://127.0.0.1:${service.port}` };
     for (const host of ['127.0.0.1', 'localhost', '127.0.0.2', '[::ffff:127.0.0.1]']) {
       const outcome = await post(receivers({ policy }), `http://${host}:${service.port}/webhook-subscriptions`);
-      expect(outcome, host).toMatchObject({ error: 'address_refused' });
+      expect(outcome, host).toMatchObject({ error: 'address_rejected' });
     }
     expect(service.connections()).toBe(0);
+  });
+
+  test('that takes long is waited for, although its name has another one where nothing listens', async () => {
+    const receiver = await startReceiver();
+    closers.push(() => receiver.close());
+    const resolve: ResolveName = (hostname) => {
+      // As on a busy machine, or far from the receiver: what comes back is noticed late.
+      setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600));
+      return resolvesTo('127.0.0.1', '::1')(hostname);
+    };
+    const outcome = await post(receivers({ resolve }), `http://receiver.localhost:${receiver.port}/hook`);
+    expect(outcome).toMatchObject({ responseCode: 200, error: null });
+  });
+
+  test('that is alive gets the attempt, however many of its name are dead before it', async () => {
+    const receiver = await startReceiver();
+    closers.push(() => receiver.close());
+    const dead = ['127.0.0.2', '127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6'];
+    closers.push(await silentAddresses(dead, receiver.port));
+    const made = receivers({ resolve: resolvesTo(...dead, '127.0.0.1'), timeoutMs: 15_000 });
+    const url = `http://receiver.localhost:${receiver.port}/hook`;
+    expect(await post(made, url)).toMatchObject({ responseCode: 200, error: null });
+    const none = receivers({ resolve: resolvesTo(...dead), timeoutMs: 3_000 });
+    expect(await post(none, url)).toMatchObject({ responseCode: null, error: 'connect_timeout' });
+  });
+
+  test('that refuses is followed at once by the next; if all do, the attempt says so', async () => {
+    const receiver = await startReceiver();
+    closers.push(() => receiver.close());
+    const refusing = Array.from({ length: 30 }, (_, index) => `127.0.0.${index + 2}`);
+    const url = `http://receiver.localhost:${receiver.port}/hook`;
+    const made = receivers({ resolve: resolvesTo(...refusing, '127.0.0.1') });
+    expect(await post(made, url)).toMatchObject({ responseCode: 200, error: null });
+    const none = receivers({ resolve: resolvesTo(...refusing) });
+    expect(await post(none, url)).toMatchObject({ responseCode: null, error: 'connection_refused' });
   });
 
   test('of a redirect is not visited', async () => {
@@ -186,7 +222,7 @@ describe('a name server', () => {
     return { server, made: receivers({ policy, resolve }) };
   }
 
-  test('that never answers holds up its own receivers alone: names of banks resolve meanwhile', async () => {
+  test('that never answers holds up only its own receivers: names of banks resolve meanwhile', async () => {
     const { server, made } = await throughServer(() => null);
     // More than the threads with which the system's resolver serves the whole process.
     const names = Array.from({ length: 16 }, (_, index) => `http://silent-${index}.example.org/hook`);
@@ -203,14 +239,14 @@ describe('a name server', () => {
     expect(new Set((await Promise.all(attempts)).map(({ error }) => error))).toEqual(new Set(['dns_failed']));
   });
 
-  test('is asked anew for every connection, and what it says is checked each time', async () => {
+  test('is asked again for every connection, and its answer is checked each time', async () => {
     const turns = [['127.0.0.1'], ['10.0.0.1'], ['93.184.216.34', '10.0.0.1']];
     const { made } = await throughServer(({ type }) => (type === 'A' ? (turns.shift() ?? []) : []));
     const url = 'http://receiver.example.org:8080/hook';
     // Whether or not something listens there: it was dialled.
-    expect((await post(made, url)).error).not.toBe('address_refused');
-    expect(await post(made, url)).toMatchObject({ error: 'address_refused' });
-    expect(await post(made, url)).toMatchObject({ error: 'address_refused' });
+    expect((await post(made, url)).error).not.toBe('address_rejected');
+    expect(await post(made, url)).toMatchObject({ error: 'address_rejected' });
+    expect(await post(made, url)).toMatchObject({ error: 'address_rejected' });
   });
 
   test('of the system is asked by a resolver of our own, which knows every name below localhost', async () => {
@@ -218,17 +254,17 @@ describe('a name server', () => {
     closers.push(() => receiver.close());
     const url = `http://hooks.localhost:${receiver.port}/hook`;
     expect((await post(receivers(), url)).responseCode).toBe(200);
-    expect((await post(receivers({ policy: STRICT }), url)).error).toBe('address_refused');
+    expect((await post(receivers({ policy: STRICT }), url)).error).toBe('address_rejected');
   });
 
-  test('that is silent about IPv6 alone does not keep a receiver from being reached', async () => {
+  test('that is silent about IPv6 only does not keep a receiver from being reached', async () => {
     const { server, made } = await throughServer(({ type }) => (type === 'A' ? ['127.0.0.1'] : null));
     const outcome = await post(made, 'http://receiver.example.org:8080/hook');
     expect(outcome.error).not.toBe('dns_failed');
     expect(server.questions()).toBeGreaterThan(1);
   });
 
-  test('gets no queries for localhost and names of the hosts file; both are refused if loopback is', async () => {
+  test('gets no queries for localhost and names of the hosts file; both are rejected if loopback is', async () => {
     const receiver = await startReceiver();
     const { server } = await throughServer(() => ['93.184.216.34']);
     const folder = mkdtempSync(join(tmpdir(), 'hosts-'));
@@ -243,11 +279,11 @@ describe('a name server', () => {
     for (const name of ['localhost', 'hooks.localhost']) {
       const url = `http://${name}:${receiver.port}/hook`;
       expect((await post(receivers({ resolve }), url)).responseCode, name).toBe(200);
-      expect((await post(receivers({ resolve, policy: STRICT }), url)).error, name).toBe('address_refused');
+      expect((await post(receivers({ resolve, policy: STRICT }), url)).error, name).toBe('address_rejected');
     }
     const internal = 'http://receiver.internal:8080/hook';
-    expect((await post(receivers({ resolve, policy: STRICT }), internal)).error).toBe('address_refused');
-    expect((await post(receivers({ resolve }), internal)).error).not.toMatch(/address_refused|dns_failed/);
+    expect((await post(receivers({ resolve, policy: STRICT }), internal)).error).toBe('address_rejected');
+    expect((await post(receivers({ resolve }), internal)).error).not.toMatch(/address_rejected|dns_failed/);
     expect(server.questions()).toBe(0);
   });
 });

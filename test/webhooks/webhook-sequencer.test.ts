@@ -1,10 +1,12 @@
 import { sql } from 'drizzle-orm';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createDatabase, type Database, type Transaction } from '../../db/driver/client.ts';
+import { createDatabase } from '../../db/client.ts';
+import type { Database, Transaction } from '../../db/query/database.ts';
 import { numberEvents, readNumberingLagSeconds } from '../../db/webhooks/event-sequencer.ts';
 import { eventSequencer } from '../../loops/event-sequencer.ts';
 import { loopMetrics } from '../../loops/metrics.ts';
+import type { Json } from '../harness/api.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { until } from '../harness/stage.ts';
 import { appendClientEvents, insertClient, recordEvents, sequence, subscribe } from '../harness/webhooks/webhooks.ts';
@@ -23,7 +25,9 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  await testDatabase.asOwner('TRUNCATE events, webhook_subscriptions, workflow_wakeups CASCADE');
+  await testDatabase.asOwner(
+    'TRUNCATE events, webhook_subscriptions, webhook_deliveries, webhook_attempts, workflow_wakeups CASCADE',
+  );
   await database.reader.execute(sql`UPDATE event_sequencer SET last_position = 0`);
   await database.reader.execute(sql`UPDATE webhook_shards SET busy_until = '-infinity'`);
 });
@@ -140,7 +144,7 @@ describe('positions', () => {
     await expectNoGaps(8);
   });
 
-  test('jump ahead by a gap where the last position was raised, and go on from there', async () => {
+  test('jump ahead by a gap where the last position was raised, and continue from there', async () => {
     const id = await insertClient(database);
     await database.reader.execute(sql`UPDATE event_sequencer SET last_position = 1000`);
     await recordEvents(database, id, 2);
@@ -232,37 +236,40 @@ describe('the lag of the numbering', () => {
     await testDatabase.asOwner(`
       SET session_replication_role = replica;
       UPDATE events SET occurred_at = service_now() - interval '2 hours';
-      CREATE FUNCTION refuse_numbers() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
-      CREATE TRIGGER refuse_numbers BEFORE UPDATE ON events FOR EACH ROW EXECUTE FUNCTION refuse_numbers()`);
+      CREATE FUNCTION reject_numbers() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
+      CREATE TRIGGER reject_numbers BEFORE UPDATE ON events FOR EACH ROW EXECUTE FUNCTION reject_numbers()`);
     const loop = eventSequencer({ database, logger: pino({ level: 'silent' }), now: () => new Date() });
     loop.start();
     try {
       expect(await until(shown, (seconds) => seconds > 0, 60_000)).toBeGreaterThanOrEqual(7_200);
-      await testDatabase.asOwner('DROP TRIGGER refuse_numbers ON events');
+      await testDatabase.asOwner('DROP TRIGGER reject_numbers ON events');
       await until(shown, (seconds) => seconds === 0, 60_000);
     } finally {
       await loop.stop();
-      await testDatabase.asOwner('DROP TRIGGER IF EXISTS refuse_numbers ON events');
+      await testDatabase.asOwner('DROP TRIGGER IF EXISTS reject_numbers ON events');
     }
   });
 
-  test('is read from one row by the index of the events without a position, however long the log', async () => {
+  test('is read from one row by the index of the events without a position, however many wait', async () => {
     await database.reader.execute(sql`
-      INSERT INTO events (id, first_position, entry_count, module, resource_id, first_sequence, occurred_at, entries)
-      SELECT overlay(uuidv7()::text placing '0' from 36)::uuid, n, 1, 'clients', uuidv7(), 1, service_now(), '[]'
+      INSERT INTO events (id, entry_count, module, resource_id, first_sequence, occurred_at, entries)
+      SELECT overlay(uuidv7()::text placing '0' from 36)::uuid, 1, 'clients', uuidv7(), 1, service_now(), '[]'
       FROM generate_series(1, 20000) AS n`);
-    await recordEvents(database, await insertClient(database));
     await testDatabase.asOwner('ANALYZE events');
-    const plan: string[] = [];
+    let blocks = 0;
     await readNumberingLagSeconds({
       statement: async <Row>(text: string, params: readonly unknown[]): Promise<Row[]> => {
-        const rows = await database.reader.statement<{ 'QUERY PLAN': string }>(`EXPLAIN ${text}`, params);
-        plan.push(...rows.map((row) => row['QUERY PLAN']));
+        const explained = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`;
+        // The first reads the catalogue as well.
+        await database.reader.statement(explained, params);
+        const rows = await database.reader.statement<Json>(explained, params);
+        const plan = rows[0]['QUERY PLAN'][0].Plan;
+        blocks = plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
         return [];
       },
     });
-    expect(plan.join('\n')).toContain('Index Scan using events_not_numbered');
-    expect(plan.join('\n')).not.toMatch(/Seq Scan|Sort/);
+    expect(blocks).toBeGreaterThan(0);
+    expect(blocks).toBeLessThan(60);
   });
 });
 

@@ -1,7 +1,9 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { verifiedInPython } from '../../scripts/testing/standard-webhooks.ts';
-import { verifyWebhook } from '../../sdk/verify-webhook.ts';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { signTestWebhook, verifyWebhook, WebhookVerificationError, webhookListener } from '../../client/webhooks.ts';
 import { type Json, startApi, type TestApi } from '../harness/api.ts';
 import { moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
@@ -13,8 +15,9 @@ import {
   sequence,
   startReceiver,
 } from '../harness/webhooks/webhooks.ts';
+import { verifiedInPython } from '../tools/standard-webhooks.ts';
 
-// What we deliver is verified by the reference libraries of Standard Webhooks in two languages, and by sdk/.
+// What we deliver is verified by the reference libraries of Standard Webhooks in two languages, and by the client.
 
 let database: TestDatabase;
 let api: TestApi;
@@ -79,7 +82,7 @@ function cases() {
   });
 }
 
-test('two signatures stand in a delivery while a secret is exchanged, one before', () => {
+test('a delivery has two signatures while a secret is rotated, one before', () => {
   const counts = deliveries.map(({ headers }) => headers['webhook-signature']?.split(' ').length);
   expect(counts).toEqual([1, 2]);
 });
@@ -114,7 +117,7 @@ describe('verifyWebhook', () => {
       verifyWebhook(Buffer.from(both.text), asFetch, secrets[1]),
       verifyWebhook(new TextEncoder().encode(both.text), upper, [newSecret(), secrets[1]]),
     ]) {
-      expect(given).toEqual({ name: 'clients.created', id: both.body.metadata.eventId, event: both.body });
+      expect(given).toEqual({ name: 'clients.created', id: both.body.metadata.eventId, event: withDates(both.body) });
       if (given.name === 'clients.created') expect(given.event.data.client.fullName).toBe('Ada Lovelace');
     }
   });
@@ -138,7 +141,7 @@ describe('verifyWebhook', () => {
     }
     if (given.name === 'accounts.connection-update-failed')
       given.event.data.account.connection.error.code satisfies string;
-    // @ts-expect-error: nobody sends this.
+    // @ts-expect-error: no sender has this.
     expect(given.name === 'clients.deleted').toBe(false);
   });
 
@@ -161,17 +164,111 @@ describe('verifyWebhook', () => {
     ['another body', ({ text, headers }) => [`${text} `, headers, secrets]],
     ['another id', ({ text, headers }) => [text, { ...headers, 'webhook-id': 'another' }, secrets]],
     ['the secret of another', ({ text, headers }) => [text, headers, [newSecret()]]],
-    ['no secret', ({ text, headers }) => [text, headers, []]],
     ['no headers', ({ text }) => [text, {}, secrets]],
     ['an attempt of six minutes ago', ({ text }) => [text, signedAt(text, -360), secrets]],
     ['an attempt in six minutes', ({ text }) => [text, signedAt(text, 360), secrets]],
-  ])('refuses %s', (_, change) => {
-    expect(() => verifyWebhook(...change(deliveries[0]))).toThrow();
+  ])('rejects %s', (_, change) => {
+    expect(() => verifyWebhook(...change(deliveries[0]))).toThrow(WebhookVerificationError);
   });
 
   test('accepts an attempt of four minutes ago', () => {
     const { text, body } = deliveries[0];
-    expect(verifyWebhook(text, signedAt(text, -240), secrets).event).toEqual(body);
+    expect(verifyWebhook(text, signedAt(text, -240), secrets).event).toEqual(withDates(body));
+  });
+});
+
+/** What the client makes of an event: its only date-time is in `metadata`. */
+function withDates(event: Json): Json {
+  const eventDateTime = new Date(`${event.metadata.eventDateTime}Z`);
+  return { ...event, metadata: { ...event.metadata, eventDateTime } };
+}
+
+describe('signTestWebhook', () => {
+  const secret = newSecret();
+  const at = new Date(Date.now() - 60_000);
+  const webhookSubscription = {
+    id: 'one',
+    url: 'https://receiver.example.com/',
+    modules: null,
+    types: null,
+    status: 'active',
+    statusReason: null,
+    description: null,
+    createdDateTime: at,
+  } as const;
+  const ping = { name: 'webhook-subscriptions.ping', data: { webhookSubscription }, secret, id: 'ping', at } as const;
+
+  test('signs an event that verifyWebhook and the reference library verify, with the same id and instant', () => {
+    const { body, headers } = signTestWebhook(ping);
+    const { event, ...verified } = verifyWebhook(body, headers, secret);
+    expect(verified).toEqual({ name: 'webhook-subscriptions.ping', id: 'ping' });
+    expect(event).toMatchObject({ data: ping.data, metadata: { eventId: 'ping', eventDateTime: at } });
+    expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
+  });
+
+  test('signs an old one that is rejected', () => {
+    const { body, headers } = signTestWebhook({ ...ping, at: new Date(Date.now() - 6 * 60_000) });
+    expect(() => verifyWebhook(body, headers, secret)).toThrow(WebhookVerificationError);
+  });
+
+  test('rejects a secret that signs for everyone', () => {
+    expect(() => signTestWebhook({ ...ping, secret: 'whsec_' })).toThrow('whsec_');
+  });
+});
+
+describe('webhookListener', () => {
+  const secret = newSecret();
+  const webhookSubscription = { id: 'one', url: 'https://receiver.example.com/' } as never;
+  const signed = signTestWebhook({
+    name: 'webhook-subscriptions.ping',
+    data: { webhookSubscription },
+    secret,
+    id: 'ping',
+  });
+
+  async function listening(handle: (webhook: { readonly id: string }) => unknown) {
+    const failures: unknown[] = [];
+    const server = createServer(
+      webhookListener({ secrets: () => secret, handle, failed: (error) => failures.push(error) }),
+    );
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const { port } = server.address() as AddressInfo;
+    const post = async (body: string, headers: Readonly<Record<string, string>> = signed.headers) => {
+      const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body, headers });
+      return { status: answer.status, text: await answer.text() };
+    };
+    return { port, post, failures };
+  }
+
+  test('answers 204 once the webhook is handled, and 401 to what is not signed', async () => {
+    const handled: string[] = [];
+    const { post, failures } = await listening(async ({ id }) => handled.push(id));
+    expect(await post(signed.body)).toEqual({ status: 204, text: '' });
+    expect(await post(`${signed.body} `)).toEqual({ status: 401, text: '' });
+    expect(await post(signed.body, {})).toEqual({ status: 401, text: '' });
+    expect({ handled, failures }).toEqual({ handled: ['ping'], failures: [] });
+  });
+
+  test('answers 500 if handling fails, so that it is sent again, and says why', async () => {
+    const { post, failures } = await listening(() => Promise.reject(new Error('the disk is full')));
+    expect(await post(signed.body)).toEqual({ status: 500, text: '' });
+    expect(failures).toEqual([new Error('the disk is full')]);
+  });
+
+  test('reads no more than any webhook has, and outlasts a sender that goes away', async () => {
+    const { port, post, failures } = await listening(() => undefined);
+    expect(await post('x'.repeat(2 ** 20 + 1))).toEqual({ status: 413, text: '' });
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
+    socket.destroy();
+    await once(socket, 'close');
+    expect(await post(signed.body)).toMatchObject({ status: 204 });
+    expect(failures).toEqual([]);
   });
 });
 

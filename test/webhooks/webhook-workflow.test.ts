@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { localConfigurationFiles } from '../../config/configuration.ts';
 import { retryWebhookDelivery } from '../../db/webhooks/deliveries.ts';
 import { changeWebhookSubscription } from '../../db/webhooks/subscriptions.ts';
-import { asId, type WebhookDeliveryId } from '../../domain/frame/ids.ts';
+import { asId, type WebhookDeliveryId } from '../../domain/common/ids.ts';
 import { eventSequencer } from '../../loops/event-sequencer.ts';
 import type { PollingLoop } from '../../loops/polling.ts';
 import { TESTER } from '../harness/audit.ts';
@@ -18,6 +18,7 @@ import { TEST_ENCRYPTION_KEY } from '../harness/keyring.ts';
 import { startTemporalDevServer, type TestTemporal } from '../harness/servers/temporal.ts';
 import { type Stage, setStage, until } from '../harness/stage.ts';
 import { insertClient, type Receiver, recordEvents, startReceiver, subscribe } from '../harness/webhooks/webhooks.ts';
+import { entryArguments } from '../tools/run/entries.ts';
 
 let temporal: TestTemporal;
 let stage: Stage;
@@ -103,7 +104,7 @@ test('a workflow that sleeps until a retry is woken by a new event, and by a per
   expect(receiver.received.map((message) => message.body.metadata.sequence)).toEqual([1, 2, 1]);
 });
 
-test('what failed is delivered again by the timer of the workflow alone', async () => {
+test('what failed is delivered again by the timer of the workflow only', async () => {
   await stage.startWorkers().ready;
   await subscribe(stage.database, receiver.url);
   receiver.answer((_message, response) => response.writeHead(500).end());
@@ -142,7 +143,7 @@ test('events that happen while no worker and no Temporal is there are delivered 
   await allReceived(4);
 });
 
-test('a worker that stops gives its claims back, and the next one goes on where it was', async () => {
+test('a worker that stops releases its claims, and the next one continues where it was', async () => {
   const first = stage.startWorkers();
   await first.ready;
   await subscribe(stage.database, receiver.url);
@@ -165,7 +166,7 @@ test('a worker killed while an attempt is under way: the next one delivers again
   // A shorter time-out shortens the claim, which the next worker waits for.
   const folder = mkdtempSync(join(tmpdir(), 'webhook-worker-'));
   writeFileSync(join(folder, 'configuration.json'), JSON.stringify({ webhooks: { timeoutMs: 1_000 } }));
-  const child = spawn(process.execPath, ['--import', 'tsx', 'activities/main.ts'], {
+  const child = spawn(process.execPath, entryArguments('activities/main.ts'), {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     env: {
       ...process.env,

@@ -8,7 +8,7 @@ import { build } from 'vite';
 
 /**
  * `npm run workflows:release -- RELEASE [COMMIT]`: keeps the code of the workflows, of this folder or of a commit, in
- * test/histories/RELEASE, beside their recorded histories. test/workflows/releases.test.ts lets it and today's finish what the
+ * test/histories/RELEASE, next to their recorded histories. test/workflows/releases.test.ts lets it and today's finish what the
  * other began. Readable text without Temporal's SDK, which would make it thirty times as long.
  */
 const USAGE = 'Usage: npm run workflows:release -- RELEASE [COMMIT]';
@@ -25,7 +25,7 @@ const { root, remove } = commit === undefined ? { root: ROOT, remove: () => {} }
 try {
   for (const [name, entry] of [
     ['workflows', 'workflows/index.ts'],
-    ['payload-converter', 'workflows/frame/payload-converter.ts'],
+    ['payload-converter', 'workflows/common/payload-converter.ts'],
   ] as const) {
     const code = await oneModule(root, entry);
     writeFileSync(join(directory, `${name}.js`), `${heading(release)}\n${code}`);

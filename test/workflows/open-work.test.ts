@@ -2,16 +2,17 @@ import type { Client } from '@temporalio/client';
 import { sql } from 'drizzle-orm';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { readClock } from '../../db/frame/clock.ts';
-import { wakeOverdue } from '../../db/frame/open-work.ts';
-import { wakeAllWaiting } from '../../db/frame/sandbox-clock.ts';
+import { OPERATIONS } from '../../cli/operations/operations.ts';
+import { findStuckWork } from '../../cli/operations/workflows/stuck-work.ts';
+import { readClock } from '../../db/common/clock.ts';
+import { wakeOverdue } from '../../db/common/open-work.ts';
+import { wakeAllWaiting } from '../../db/common/sandbox-clock.ts';
 import { requestConsent } from '../../db/open-banking/consents.ts';
-import { cancelOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
-import type { ConsentId, OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { cancellation } from '../../db/outgoing-transfers/requested-changes.ts';
+import { changeUnderLocks } from '../../db/transfers/requested-changes.ts';
+import type { ConsentId, OutgoingTransferId } from '../../domain/common/ids.ts';
 import { consentExpiry } from '../../loops/consents.ts';
-import { OPERATIONS } from '../../scripts/operations/operations.ts';
-import { findStuckWork } from '../../scripts/operations/stuck-work.ts';
-import { workflowId } from '../../workflows/frame/messages.ts';
+import { workflowId } from '../../workflows/common/messages.ts';
 import { TESTER } from '../harness/audit.ts';
 import { startTemporalDevServer, type TestTemporal } from '../harness/servers/temporal.ts';
 import { type Stage, setStage, until } from '../harness/stage.ts';
@@ -176,7 +177,9 @@ describe('a workflow whose row is final', () => {
   test('is found by the operator', async () => {
     const id = await waitingTransfer();
     await stage.relay.stop();
-    await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, id, TESTER, stage.configuration));
+    await stage.database.transaction((tx) =>
+      changeUnderLocks(tx, cancellation({ id, initiator: TESTER, rules: stage.configuration })),
+    );
     await until(
       () => operate('stuck'),
       ({ status, lines }) => status === 1 && lines.includes(`workflow without an open row: ${idOf(id)}`),
@@ -221,7 +224,9 @@ describe("when Temporal's database is lost", () => {
         const row = await before.find(id);
         if (row.status === 'completed') continue;
         await waitsForAuthorization(before, id);
-        await before.database.transaction((tx) => cancelOutgoingTransfer(tx, id, TESTER, before.configuration));
+        await before.database.transaction((tx) =>
+          changeUnderLocks(tx, cancellation({ id, initiator: TESTER, rules: before.configuration })),
+        );
         await before.client.workflow.getHandle(idOf(id)).result();
       }
       expect(before.provider.submissions).toHaveLength(6);
@@ -267,7 +272,7 @@ describe('consents that expire at one instant', () => {
     WHERE consent.id = ANY ($1::uuid[]) GROUP BY consent.id`;
 
   test.each([
-    ['fifty, by their workflows alone', 50, 0],
+    ['fifty, by their workflows only', 50, 0],
     ['two hundred, by their workflows and two loops at the same time', 200, 2],
   ])('expire once each, with one event: %s', async (_, wanted, loopCount) => {
     const { ids, deadline } = await requested(wanted);

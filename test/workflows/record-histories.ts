@@ -7,7 +7,7 @@ import { configFileOf, STORIES } from '../harness/workflows/stories.ts';
 
 /**
  * `npx tsx test/workflows/record-histories.ts RELEASE [STORY…]`: runs every story, or those, on a real server and keeps its history in
- * test/histories/RELEASE. Histories of earlier releases stay: workflows that began under them may still wait.
+ * test/histories/RELEASE. Histories of earlier releases stay, because workflows that began under them may still wait.
  */
 const release = process.argv[2];
 if (release === undefined || !/^[0-9a-z.-]+$/.test(release)) {

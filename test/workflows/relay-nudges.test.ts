@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type Called, type Json, startApi, type TestApi } from '../harness/api.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { until } from '../harness/stage.ts';
@@ -51,12 +51,12 @@ const OUTSIDE = () => ({
 });
 const LATER = { transferDate: '2027-03-01' };
 
-function post(change: Json): Promise<Called> {
+function post(change: Json): Promise<ApiResponse> {
   const data = { outgoingTransfer: transfer(change) };
   return api.call('POST', '/outgoing-transfers', { workflow: { code: 'client.direct' }, data });
 }
 
-async function cancel(): Promise<Called> {
+async function cancel(): Promise<ApiResponse> {
   const posted = await post(LATER);
   nudge.mockClear();
   const path = `/outgoing-transfers/${posted.body.data.outgoingTransfer.id}`;
@@ -64,20 +64,20 @@ async function cancel(): Promise<Called> {
   return api.call('PATCH', path, { workflow: { code: 'client.direct' }, data });
 }
 
-function invite(): Promise<Called> {
+function invite(): Promise<ApiResponse> {
   const identity = { type: 'individual', givenName: 'Grace', familyName: 'Hopper' };
   const invitations = [{ clientId: payer, userClientRelation: 'director' }];
   const data = { user: { email: 'grace@example.com', identity }, invitations };
   return api.call('POST', '/users', { workflow: { code: 'human.external.invitation' }, data });
 }
 
-const CASES: readonly (readonly [string, () => Promise<Called>, boolean])[] = [
+const CASES: readonly (readonly [string, () => Promise<ApiResponse>, boolean])[] = [
   ['a payment to the outside, by its shared statement', () => post(OUTSIDE()), true],
   ['a payment to the outside for a later date', () => post({ ...OUTSIDE(), ...LATER }), true],
   ['a transfer for a later date, in a transaction', () => post(LATER), true],
   ['a cancellation', cancel, true],
   ['an invitation', invite, true],
-  ['a payment that is refused', () => post({ ...OUTSIDE(), amount: 1_000_000_000, currency: 'EUR' }), false],
+  ['a payment that is rejected', () => post({ ...OUTSIDE(), amount: 1_000_000_000, currency: 'EUR' }), false],
   ['a straight-through transfer', () => post({}), false],
 ];
 

@@ -1,13 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { describe, expect, test } from 'vitest';
 import { workflowBundle } from '../../activities/workflow-bundle.ts';
-import { WORKFLOW_TYPES } from '../../workflows/frame/messages.ts';
+import { WORKFLOW_TYPES } from '../../workflows/common/messages.ts';
 import { type History, historyFromJson } from '../harness/workflows/histories.ts';
-
-Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+import '../harness/workflows/temporal-runtime.ts';
 
 /** Recorded from real runs by test/workflows/record-histories.ts, a folder per release. */
 const DIRECTORY = join(import.meta.dirname, '../histories');
@@ -26,13 +25,19 @@ function typeOf(history: History): string {
   return history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name ?? 'unknown';
 }
 
-async function replay(history: History): Promise<void> {
-  await Worker.runReplayHistory({ workflowBundle: await workflowBundle() }, history);
+type Traces = Parameters<typeof workflowBundle>[0];
+
+async function replay(history: History, traces?: Traces): Promise<void> {
+  await Worker.runReplayHistory({ workflowBundle: await workflowBundle(traces) }, history);
 }
 
-describe('workflows that began under an earlier release go on under this one', () => {
+describe('workflows that began under an earlier release continue under this one', () => {
   test.each(recorded)('%s', async (file) => {
     await replay(read(file));
+  });
+
+  test.each(recorded)('%s, with traces on', async (file) => {
+    await replay(read(file), 'traced');
   });
 
   test('a history of every type of workflow is kept', () => {
@@ -40,7 +45,7 @@ describe('workflows that began under an earlier release go on under this one', (
   });
 });
 
-describe('the replay sees what it looks for', () => {
+describe('the replay detects', () => {
   const completed = recorded.find((file) => file.endsWith('outgoing-transfer-completed.json')) ?? '';
 
   test('another activity than the recorded one', async () => {

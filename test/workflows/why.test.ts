@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ProviderUnavailable } from '../../activities/providers/port.ts';
 import type { ConsentRow } from '../../db/open-banking/consents.ts';
 import { applyPaymentReport } from '../../db/outgoing-transfers/outgoing-transfers.ts';
-import { asId, type ThirdPartyProviderId } from '../../domain/frame/ids.ts';
+import { asId, type ThirdPartyProviderId } from '../../domain/common/ids.ts';
 import type { ConsentContent } from '../../domain/open-banking/consents.ts';
 import { lazyTemporalClient } from '../../loops/temporal.ts';
-import { workflowId } from '../../workflows/frame/messages.ts';
+import { workflowId } from '../../workflows/common/messages.ts';
 import type { Json, TestApi } from '../harness/api.ts';
 import { auditOf } from '../harness/audit.ts';
 import { builtInAccounts } from '../harness/built-in-accounts.ts';
@@ -84,7 +84,7 @@ async function shows(type: 'outgoing-transfer' | 'consent', id: string, waitingF
 /** A part of a payment of 10 GBP comes back, as its provider's callback says. */
 const comesBack = (id: string, reference: string, amountMinor: string) => {
   const report = {
-    word: 'returned',
+    outcome: 'returned',
     serviceProviderId: null,
     serviceProviderReference: null,
     code: 'AC04',
@@ -106,6 +106,9 @@ const patchTransfer = (id: string, outgoingTransfer: Json, as: 'approver' | 'ope
     { as },
   );
 
+const ledgerNumberOf = async (id: string): Promise<string> =>
+  (await api.call('GET', `/accounts/${id}`)).body.data.account.ledgerNumber;
+
 async function waitingForAccount(): Promise<string> {
   const from = { clientId: plugIn.clientId, id: await world.account(plugIn.clientId, { amount: 100 }) };
   const id = await external({}, authorizing, from);
@@ -120,8 +123,6 @@ async function waitingForAccount(): Promise<string> {
 
 interface Case {
   readonly make: () => Promise<string>;
-  /** As Temporal's WaitingFor shows it, where it differs from what is waited for. */
-  readonly shown?: string;
   readonly waits: string;
   readonly until?: RegExp;
   readonly released: RegExp;
@@ -150,7 +151,7 @@ const CASES: Readonly<Record<string, Case>> = {
     make: () => external({ transferDate: '2027-07-01' }),
     waits: 'date',
     until: /^2027-06-30 23:00 UTC is 2027-07-01 00:00 in Europe\/London, the opening of its date/,
-    released: /goes on by itself/,
+    released: /continues by itself/,
   },
   balance: {
     make: () => external({}, api, poor),
@@ -181,20 +182,24 @@ const CASES: Readonly<Record<string, Case>> = {
       expect(await service.operate('next-window', [id])).toMatchObject({ status: 0 });
       return id;
     },
-    waits: 'date',
-    shown: 'next-window',
+    waits: 'next-window',
     until: /the opening of its date, 2027-06-17/,
-    released: /goes on by itself/,
+    released: /continues by itself/,
   },
 };
 
 describe.each(Object.entries(CASES))(
   'a transfer that waits for %s',
-  (_, { make, shown, waits, until: untilMeans, released }) => {
+  (_, { make, waits, until: untilMeans, released }) => {
     test('why says for what, since when, until when and what would release it; Temporal shows the same', async () => {
       const id = await make();
-      await shows('outgoing-transfer', id, shown ?? waits);
-      const { status, answer } = await service.operate('why', [id]);
+      await shows('outgoing-transfer', id, waits);
+      expect(await reviews(api).find('outgoing-transfer', id)).toMatchObject({ waitingFor: waits });
+      // The wake-up of a command is on its way for a moment.
+      const { status, answer } = await until(
+        () => service.operate('why', [id]),
+        (said) => said.answer.obstacles.length === 0,
+      );
       expect(status).toBe(0);
       expect(answer).toMatchObject({
         resource: 'outgoing-transfer',
@@ -210,7 +215,9 @@ describe.each(Object.entries(CASES))(
 
       const { lines } = await service.lines('why', [id]);
       const [first, second] = lines;
-      expect(first).toMatch(new RegExp(`^outgoing-transfer ${id} is (pending|processing|released)\\.$`));
+      expect(first).toMatch(
+        new RegExp(`^outgoing-transfer ${id} \\(\\d{8}-\\w{6}, 10\\.00 GBP\\) is (pending|processing|released)\\.$`),
+      );
       expect(second).toMatch(/^It waits for .* since 2027-06-16 1\d:\d\d UTC/);
       expect(lines.at(-1)).toBe(`Workflow: outgoing-transfer/${id} runs.`);
 
@@ -342,7 +349,7 @@ describe('why says of a consent', () => {
     expect((await api.call('PATCH', `/accounts/${from}`, suspended)).status).toBe(200);
     expect(await obstacles(consent.id)).toContain(`${from} is suspended`);
     expect((await consents.exchange(consent, code)).outcome).toBe('replayed');
-    expect(await obstacles(consent.id)).toContain('its access token is over');
+    expect(await obstacles(consent.id)).toContain('its access token is no longer valid');
     expect((await service.operate('why', [consent.id])).answer.attempts.at(-1)).toMatch(
       /^its access token was revoked/,
     );
@@ -370,7 +377,7 @@ describe('why says of a consent', () => {
   });
 });
 
-describe('what keeps a transfer from going on', () => {
+describe('what keeps a transfer from continuing', () => {
   test('a provider that does not answer: the attempts so far, and that nothing is known', async () => {
     const id = await external({ description: 'silent' });
     const { answer } = await until(
@@ -383,20 +390,20 @@ describe('what keeps a transfer from going on', () => {
     expect(answer.releasedBy.join()).not.toMatch(/retry-submission|fail-transfer/);
   });
 
-  test('no worker: the payment is not begun, since when, and whether it is Temporal or the workers that lack', async () => {
+  test('no worker: the payment is not begun, since when, and whether Temporal or the workers are missing', async () => {
     await service.relay.stop();
     const id = await external({ description: 'silent' });
     const away = lazyTemporalClient({ address: '127.0.0.1:1', namespace: 'default' });
-    const stopped = await service.operate('why', [id], { temporal: away, patienceMs: 1_000 });
+    const stopped = await service.operate('why', [id], { temporal: away, answerTimeoutMs: 1_000 });
     await away.close();
     expect(stopped.answer.attempts).toEqual([
       expect.stringMatching(
-        /^submission, attempt 1: not begun: no worker has got it since 2027-06-16T1.*; Temporal does not answer$/,
+        /^submission, attempt 1: not begun: no worker has received it since 2027-06-16T1.*; Temporal does not answer$/,
       ),
     ]);
     const waiting = await service.operate('why', [id]);
     expect(waiting.answer.attempts).toEqual([
-      expect.stringMatching(/^submission, attempt 1: not begun: no worker has got it/),
+      expect.stringMatching(/^submission, attempt 1: not begun: no worker has received it/),
     ]);
     await service.pauseWorkers(async () => {
       service.relay.start();
@@ -417,9 +424,9 @@ describe('what keeps a transfer from going on', () => {
     expect(begun.answer.attempts).toEqual([expect.stringMatching(/^submission, attempt 1: outcome unknown/)]);
     // A later wake-up that does not reach Temporal says nothing of what was sent before it, nor does a new run.
     await service.relay.stop();
-    await service.operate('look-up', [id], { patienceMs: 0 });
+    await service.operate('look-up', [id], { answerTimeoutMs: 0 });
     const gone = lazyTemporalClient({ address: '127.0.0.1:1', namespace: 'default' });
-    const later = await service.operate('why', [id], { temporal: gone, patienceMs: 1_000 });
+    const later = await service.operate('why', [id], { temporal: gone, answerTimeoutMs: 1_000 });
     await gone.close();
     expect(later.answer.attempts).toEqual([expect.stringMatching(/^submission, attempt 1: outcome unknown/)]);
     await service.pauseWorkers(async () => {
@@ -435,11 +442,11 @@ describe('what keeps a transfer from going on', () => {
 
   test('submissions closed since a restore', async () => {
     const id = await external({ description: 'silent' });
-    await api.database.statement('UPDATE provider_submissions SET closed_at = service_now()', []);
+    await api.database.statement('UPDATE provider_submissions SET restore_began_at = service_now()', []);
     try {
       expect((await service.operate('why', [id])).answer.obstacles.join()).toMatch(/after-restore --since/);
     } finally {
-      await api.database.statement('UPDATE provider_submissions SET closed_at = NULL', []);
+      await api.database.statement('UPDATE provider_submissions SET restore_began_at = NULL', []);
     }
   });
 
@@ -468,7 +475,7 @@ describe('what keeps a transfer from going on', () => {
     await shows('outgoing-transfer', id, 'authorization');
   });
 
-  test('a workflow that somebody terminated; `restart-workflows` restarts it and is audited', async () => {
+  test('a terminated workflow; `restart-workflows` restarts it and is audited', async () => {
     const id = await external({}, authorizing);
     await shows('outgoing-transfer', id, 'authorization');
     await handleOf('outgoing-transfer', id).terminate('by mistake');
@@ -492,7 +499,7 @@ describe('what keeps a transfer from going on', () => {
   test('Temporal away: the row says all but whether the workflow runs', async () => {
     const id = await external({}, authorizing);
     const away = lazyTemporalClient({ address: '127.0.0.1:1', namespace: 'default' });
-    const { status, answer } = await service.operate('why', [id], { temporal: away, patienceMs: 1_000 });
+    const { status, answer } = await service.operate('why', [id], { temporal: away, answerTimeoutMs: 1_000 });
     await away.close();
     expect(status).toBe(0);
     expect(answer).toMatchObject({ wait: { for: 'authorization' }, workflow: 'unknown' });
@@ -530,7 +537,7 @@ describe('why also explains', () => {
     expect((await service.lines('why', [id])).lines).toContain(`Its money: ${answer.money[1]}`);
     const incoming = /incoming transfer ([0-9a-f-]{36})/.exec(answer.money[1])?.[1] ?? '';
     expect((await service.operate('why', [incoming])).answer.money).toEqual([
-      `it is what came back of the outgoing transfer ${id}: npm run -s operate -- why ${id}`,
+      `it is money returned from the outgoing transfer ${id}: npm run -s operate -- why ${id}`,
     ]);
   });
 
@@ -558,10 +565,14 @@ describe('why also explains', () => {
       },
     ]);
     const { lines } = await service.lines('why', [id]);
-    expect(lines[1]).toBe('It waits for nothing but a person, who looks into its open break.');
+    expect(lines[1]).toBe('It waits only for a person to look into its open break.');
     expect(lines.join('\n')).toMatch(
       /Open break: statement-amount-differs since 2027-06-16 1\d:\d\d UTC; we have 10 GBP, the provider 9 GBP\. .*\n.*resolve-break/,
     );
+    expect((await service.operate('why', [`${row?.id}`])).answer).toMatchObject({
+      resource: 'reconciliation-break',
+      breaks: answer.breaks,
+    });
     const resolved = {
       workflow: { code: 'direct' },
       data: { reconciliationBreak: { status: 'resolved', note: 'Seen' } },
@@ -570,10 +581,29 @@ describe('why also explains', () => {
     expect((await service.operate('why', [id])).answer.breaks).toEqual([]);
   });
 
-  test('money that matches no account', async () => {
+  test('money that matches no account: which come near, and why none was chosen', async () => {
     const { id } = await reviews(api).payIn();
     const { answer } = await service.operate('why', [id]);
     expect(answer).toMatchObject({ resource: 'incoming-transfer', status: 'on-hold', wait: { for: 'match' } });
+    expect(answer.money).toEqual([
+      'no account has its IBAN or its account number, and its reference has no ledger number.',
+    ]);
+    const receiver = { iban: null, accountNumber: '31926819', routingCodes: { 'sort-code': '04-00-04' } };
+    const near = await reviews(api).payIn({ receiver });
+    expect((await service.operate('why', [near.id])).answer.money).toEqual([
+      `account ${source.id} has the account number of the payment, but has the sort-code 601613, and the payment says 040004.`,
+    ]);
+    const [own, others] = [source, await builtInAccounts(api).opened(source.clientId)];
+    const numbers = await Promise.all([own, others].map(({ id: accountId }) => ledgerNumberOf(accountId)));
+    const ambiguous = await reviews(api).payIn({ remittanceText: numbers.join(' ') });
+    expect((await service.operate('why', [ambiguous.id])).answer.money).toEqual(
+      [own.id, others.id]
+        .sort()
+        .map(
+          (accountId) =>
+            `account ${accountId} has the ledger number in the payment’s reference, but the reference has the ledger numbers of several accounts.`,
+        ),
+    );
     expect(answer.releasedBy).toEqual([
       `npm run -s operate -- assign-incoming ${id} ACCOUNT`,
       `npm run -s operate -- return-incoming ${id}`,
@@ -601,18 +631,91 @@ describe('why also explains', () => {
     service.relay.start();
   });
 
+  test('a transfer by any of its names; several are listed, each with the id to ask by', async () => {
+    const reference = `BANK-${randomUUID()}`;
+    const { id, transactionNumber, serviceProviderId } = await reviews(api).payIn({
+      serviceProviderReference: reference,
+    });
+    for (const name of [transactionNumber, serviceProviderId, reference, id.replaceAll('-', '')]) {
+      expect((await service.operate('why', [name])).answer).toMatchObject({ resource: 'incoming-transfer', id });
+    }
+    const second = await reviews(api).payIn({ serviceProviderReference: reference });
+    const { status, answer } = await service.operate('why', [reference]);
+    expect(status).toBe(1);
+    expect(answer.found.map((row: Json) => row.id)).toEqual([second.id, id]);
+    const { lines } = await service.lines('why', [reference]);
+    expect(lines[0]).toContain('Ask again by the id of one');
+    expect(lines.join('\n')).toContain(id);
+  });
+
+  test('a client that is not active, and a user by e-mail address who cannot sign in', async () => {
+    const clientId = await world.client('Mary');
+    const suspended = { workflow: { code: 'direct' }, data: { client: { status: 'suspended' } } };
+    expect((await api.call('PATCH', `/clients/${clientId}`, suspended, { as: 'compliance' })).status).toBe(200);
+    expect((await service.operate('why', [clientId])).answer).toMatchObject({
+      resource: 'client',
+      status: 'suspended',
+      wait: null,
+      obstacles: [expect.stringContaining('it opens no account')],
+      releasedBy: [`PATCH /clients/${clientId} with data.client.status "active"`],
+    });
+    const { email } = (await api.call('GET', `/users/${userId}`)).body.data.user;
+    expect((await service.operate('why', [email])).answer).toMatchObject({
+      resource: 'user',
+      id: userId,
+      obstacles: [expect.stringContaining('it has no password')],
+    });
+  });
+
+  test('an invitation that its person has not answered', async () => {
+    const invited = await api.call('POST', '/users', {
+      workflow: { code: 'human.external.invitation' },
+      data: {
+        user: { email: 'invited@example.com', identity: { type: 'individual', givenName: 'Ada', familyName: 'Byron' } },
+        invitations: [{ clientId: source.clientId, userClientRelation: 'director' }],
+      },
+    });
+    expect(invited.status, invited.text).toBe(201);
+    const { answer } = await service.operate('why', ['invited@example.com']);
+    expect(answer).toMatchObject({ resource: 'user-invitation', status: 'pending' });
+    expect(answer.wait.untilMeans).toContain('then its link is worth nothing');
+    expect(answer.releasedBy.at(-1)).toContain('PATCH /users/invited%40example.com/invitations/');
+  });
+
+  test('a webhook subscription that was paused', async () => {
+    const wanted = {
+      workflow: { code: 'direct' },
+      data: { webhookSubscription: { url: 'https://hook.example.com/' } },
+    };
+    const created = await api.call('POST', '/webhook-subscriptions', wanted, { as: 'admin' });
+    expect(created.status, created.text).toBe(201);
+    const { id } = created.body.data.webhookSubscription;
+    const paused = { workflow: { code: 'direct' }, data: { webhookSubscription: { status: 'paused' } } };
+    await api.call('PATCH', `/webhook-subscriptions/${id}`, paused, { as: 'admin' });
+    expect((await service.operate('why', [id])).answer).toMatchObject({
+      resource: 'webhook-subscription',
+      status: 'paused',
+      obstacles: ['it is paused: its owner has stopped it.'],
+      releasedBy: [expect.stringContaining('"active"')],
+    });
+  });
+
   test('nothing that does not exist', async () => {
     expect(await service.operate('why', [randomUUID()])).toMatchObject({ status: 1 });
-    await expect(service.operate('why', ['nonsense'])).rejects.toThrow('Give ID');
+    expect(await service.lines('why', ['nonsense'])).toMatchObject({
+      status: 1,
+      lines: ['Nothing has this id, number, reference, IBAN or e-mail address.'],
+    });
+    await expect(service.operate('why', [' '])).rejects.toThrow('Give ID');
   });
 });
 
-/** A saved query, as docs/operations.md has it, with this instant. */
+/** A saved query, as docs/runbook/temporal.md has it, with this instant. */
 function documented(name: string, instant: Date): string {
-  const text = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('../../docs/runbook/temporal.md', import.meta.url), 'utf8');
   const row = text.split('\n').find((line) => line.startsWith(`| ${name} |`));
   const query = /`([^`]+)`/.exec(row ?? '')?.[1];
-  if (query === undefined) throw new Error(`docs/operations.md has no query for ${name}`);
+  if (query === undefined) throw new Error(`docs/runbook/temporal.md has no query for ${name}`);
   return query.replace(/INSTANT/g, instant.toISOString());
 }
 
@@ -651,7 +754,7 @@ test("the documented queries of transfers find in Temporal's lists exactly those
   await service.relay.stop();
   // Its first step is the look-up, so that it waits for its provider at once.
   const unknown = await external({ description: 'silent' });
-  await service.operate('look-up', [unknown], { patienceMs: 0 });
+  await service.operate('look-up', [unknown], { answerTimeoutMs: 0 });
   service.relay.start();
   if (rolled === undefined) throw new Error('no rolled transfer');
   await shows('outgoing-transfer', inReview, 'compliance');

@@ -1,21 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ProviderUnavailable } from '../../activities/providers/port.ts';
 import { namespacePreparation } from '../../activities/temporal-namespace.ts';
-import { readRelayBacklog } from '../../db/frame/workflow-wakeups.ts';
-import { cancelOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
+import { WORKER_DEFAULTS } from '../../activities/worker-settings.ts';
+import { readRelayBacklog } from '../../db/common/workflow-wakeups.ts';
+import { cancellation } from '../../db/outgoing-transfers/requested-changes.ts';
 import { countReleasedBefore } from '../../db/outgoing-transfers/wait-facts.ts';
-import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
-import { dateInUtc } from '../../domain/frame/time/dates.ts';
+import { changeUnderLocks } from '../../db/transfers/requested-changes.ts';
+import type { OutgoingTransferId } from '../../domain/common/ids.ts';
+import { dateInUtc } from '../../domain/common/time/dates.ts';
 import { lazyTemporalClient } from '../../loops/temporal.ts';
-import { TASK_QUEUES, workflowId } from '../../workflows/frame/messages.ts';
+import { TASK_QUEUES, workflowId } from '../../workflows/common/messages.ts';
 import { TESTER } from '../harness/audit.ts';
 import { startTcpProxy, type TcpProxy } from '../harness/faults/tcp-proxy.ts';
 import { startTemporalDevServer, type TestTemporal } from '../harness/servers/temporal.ts';
 import { type Stage, setStage, until } from '../harness/stage.ts';
 import { countEvents } from '../harness/workflows/histories.ts';
 import { completedPayment } from '../harness/workflows/scripted-provider.ts';
+import { inFull } from '../tools/run/length.ts';
 
 const PROVIDER_SLOTS = 2;
 const WORKFLOW_SLOTS = 3;
@@ -61,8 +65,8 @@ function untilAborted(signal: AbortSignal | undefined): Promise<never> {
 }
 
 describe('the shutdown of a worker', () => {
-  test('ends calls under way, and another worker goes on with the same payment', async () => {
-    const first = stage.startWorkers();
+  test('ends calls under way, and another worker continues with the same payment', async () => {
+    const first = stage.startWorkers(undefined, undefined, { settings: { ...WORKER_DEFAULTS, drainSeconds: 0 } });
     await first.ready;
     stage.provider.answer.submit = (_, signal) => untilAborted(signal);
     const id = await stage.transfer(await stage.account(10_000n));
@@ -97,6 +101,41 @@ describe('the shutdown of a worker', () => {
     const history = await handleOf(id).fetchHistory();
     expect(countEvents(history, 'activityTaskCompletedEventAttributes')).toBe(1);
   });
+
+  test('lets long calls of a whole fan-out end within its drain, while another worker takes what comes', async () => {
+    const calls = new Map<string, { readonly end: () => void; readonly isAborted: () => boolean }>();
+    stage.provider.answer.submit = ({ ourReference }, signal) =>
+      new Promise((resolve) => {
+        const end = () => resolve(completedPayment(ourReference));
+        calls.set(ourReference, { end, isAborted: () => signal?.aborted === true });
+      });
+    await stage.startWorkers(undefined, undefined, { settings: { ...WORKER_DEFAULTS, taskQueues: ['workflows'] } })
+      .ready;
+    const providers = { taskQueues: ['providers'], drainSeconds: 3_600 } as const;
+    const leaving = stage.startWorkers(undefined, undefined, { settings: providers });
+    await leaving.ready;
+    const account = await stage.account(30_000n);
+    const first = [await stage.transfer(account), await stage.transfer(account)];
+    await until(
+      async () => calls.size,
+      (size) => size === PROVIDER_SLOTS,
+    );
+    const stopped = leaving.stop();
+    expect(leaving.isPolling()).toBe(false);
+    await stage.startWorkers(undefined, undefined, { settings: providers }).ready;
+    const later = await stage.transfer(account);
+    await until(
+      async () => stage.provider.submissions,
+      (submissions) => submissions.includes(later),
+    );
+    // By then a worker of the usual drain would have cancelled them.
+    await sleep((WORKER_DEFAULTS.drainSeconds + 1) * 1_000);
+    expect([...calls.values()].filter(({ isAborted }) => isAborted())).toEqual([]);
+    for (const { end } of calls.values()) end();
+    await stopped;
+    for (const id of [...first, later]) await reaches(id, 'completed');
+    expect([...stage.provider.submissions].sort()).toEqual([...first, later].sort());
+  });
 });
 
 describe('the priority of a transfer', () => {
@@ -127,7 +166,7 @@ describe('the priority of a transfer', () => {
   });
 });
 
-test('transfers that wait for one instant are released in the order of their creation, whoever is asked for first', async () => {
+test('transfers that wait for one instant are released in the order of their creation, whichever is requested first', async () => {
   const account = await stage.account(1_000_000n);
   const inDays = (days: number) => dateInUtc(new Date(Date.now() + days * 86_400_000));
   const ordered = async (change: Parameters<Stage['transfer']>[1]) => stage.transfer(account, change);
@@ -135,7 +174,9 @@ test('transfers that wait for one instant are released in the order of their cre
   const cancelled = await ordered({ transferDate: inDays(33) });
   const others = [await ordered({ transferDate: inDays(34) }), await ordered({})];
   const [second, third] = [await ordered({ transferDate: inDays(33) }), await ordered({ transferDate: inDays(33) })];
-  await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, cancelled, TESTER, stage.configuration));
+  await stage.database.transaction((tx) =>
+    changeUnderLocks(tx, cancellation({ id: cancelled, initiator: TESTER, rules: stage.configuration })),
+  );
   const rows = await stage.database.reader.statement<{ until: Date }>(
     'SELECT waiting_until AS until FROM outgoing_transfers WHERE id = $1',
     [first],
@@ -149,7 +190,7 @@ test('transfers that wait for one instant are released in the order of their cre
   expect(await places(others)).toEqual([1, 1]);
 });
 
-test('those whose waits begin at once, each in its own transaction, have places of their own but for the few beside them', async () => {
+test('those whose waits begin at once, each in its own transaction, are released in order but for close neighbours', async () => {
   const account = await stage.account(1_000_000n);
   const count = 300;
   const atOnce = 8;
@@ -231,7 +272,9 @@ describe('the task queues', () => {
         )?.typedSearchAttributes.getAll() ?? [],
       (attributes) => attributes.some(({ key }) => key.name === 'WaitingFor'),
     );
-    await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, other, TESTER, stage.configuration));
+    await stage.database.transaction((tx) =>
+      changeUnderLocks(tx, cancellation({ id: other, initiator: TESTER, rules: stage.configuration })),
+    );
     await handleOf(other).result();
     await slotsAreTaken();
   });
@@ -259,7 +302,7 @@ describe('the task queues', () => {
   });
 });
 
-describe('with Postgres silent', () => {
+describe.runIf(inFull)('with Postgres silent', () => {
   let proxy: TcpProxy;
 
   beforeEach(async () => {

@@ -4,16 +4,17 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prepareNamespace } from '../../activities/temporal-namespace.ts';
 import { workflowBundle } from '../../activities/workflow-bundle.ts';
-import { wake } from '../../db/frame/workflow-wakeups.ts';
-import { cancelOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
-import type { Wait } from '../../domain/frame/waits.ts';
-import { workflowId } from '../../workflows/frame/messages.ts';
+import { wake } from '../../db/common/workflow-wakeups.ts';
+import { cancellation } from '../../db/outgoing-transfers/requested-changes.ts';
+import { changeUnderLocks } from '../../db/transfers/requested-changes.ts';
+import type { Wait } from '../../domain/common/waits.ts';
+import { workflowId } from '../../workflows/common/messages.ts';
 import { TESTER } from '../harness/audit.ts';
 import { startTemporalDevServer, type TestTemporal, timeSkippingEnvironment } from '../harness/servers/temporal.ts';
 import { connectClient, type Stage, setStage, until } from '../harness/stage.ts';
 import { timersSeconds } from '../harness/workflows/histories.ts';
 
-/** The loop by itself, with plain functions for activities: each says what comes next, so that instants can be hit exactly. */
+/** The loop on its own, with plain functions for activities: each returns the next step, so that instants can be hit exactly. */
 let environment: TestWorkflowEnvironment;
 let runs = 0;
 
@@ -29,6 +30,7 @@ const work = { clientId: null, accountId: null, status: '', scheme: null, curren
 const waitFor = (waitMs: number | null): Wait => ({
   do: 'wait',
   for: 'provider',
+  since: null,
   until: waitMs === null ? null : '2026-01-01T00:00:00.000Z',
   waitMs,
   work: { ...work, waitingFor: 'provider' },
@@ -112,7 +114,7 @@ describe('a change during a transition', () => {
     expect(loads).toBeGreaterThanOrEqual(2);
   });
 
-  test('is not forgotten when the provider is asked meanwhile, whose answer is the next look', async () => {
+  test('is not forgotten when the provider is called meanwhile: its answer triggers the next look', async () => {
     let loads = 0;
     const advanceAccountConnection = async () => {
       loads += 1;
@@ -158,13 +160,15 @@ describe('a workflow with a long history', () => {
       );
       await until(
         async () => {
-          // By the relay, which tries again: Temporal refuses a signal to a run that is just closing.
+          // By the relay, which tries again: Temporal rejects a signal to a run that is just closing.
           await database.transaction(async (tx) => wake(tx, 'outgoing-transfer', workflow));
           return (await handle.describe()).runId;
         },
         (runId) => runId !== first?.runId,
       );
-      await database.transaction((tx) => cancelOutgoingTransfer(tx, id, TESTER, configuration));
+      await database.transaction((tx) =>
+        changeUnderLocks(tx, cancellation({ id, initiator: TESTER, rules: configuration })),
+      );
       await handle.result();
       expect((await handle.describe()).status.name).toBe('COMPLETED');
     } finally {

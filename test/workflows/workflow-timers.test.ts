@@ -3,18 +3,24 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ProviderUnavailable } from '../../activities/providers/port.ts';
 import type { RunningWorkers } from '../../activities/worker.ts';
-import { wake } from '../../db/frame/workflow-wakeups.ts';
-import { moveToNextWindow, requestLookUp } from '../../db/outgoing-transfers/operator-commands.ts';
-import { authorizeOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
-import type { OutgoingTransferId } from '../../domain/frame/ids.ts';
+import { wake } from '../../db/common/workflow-wakeups.ts';
+import {
+  failOutgoingTransfer,
+  moveToNextWindow,
+  requestLookUp,
+  retrySubmission,
+} from '../../db/outgoing-transfers/operator-commands.ts';
+import { authorization } from '../../db/outgoing-transfers/requested-changes.ts';
+import { changeUnderLocks } from '../../db/transfers/requested-changes.ts';
+import { asId, type OutgoingTransferId } from '../../domain/common/ids.ts';
 import { calendarChanges } from '../../loops/calendars.ts';
-import { workflowId } from '../../workflows/frame/messages.ts';
+import { workflowId } from '../../workflows/common/messages.ts';
 import { timeSkippingEnvironment } from '../harness/servers/temporal.ts';
 import { type Stage, type StageOptions, setStage, until } from '../harness/stage.ts';
 import { type OwnCalendar, ownCalendar } from '../harness/transfers/calendar-world.ts';
 import { countEvents, type History, textOf, timersSeconds } from '../harness/workflows/histories.ts';
 import { bundleOf, releaseBefore } from '../harness/workflows/releases.ts';
-import { acceptedPayment, completedPayment } from '../harness/workflows/scripted-provider.ts';
+import { acceptedPayment, completedPayment, MONEY } from '../harness/workflows/scripted-provider.ts';
 import { stagedConsent } from '../harness/workflows/staged-consents.ts';
 
 /** Days pass in moments: Temporal's test server skips idle time, and the database's clock follows it. */
@@ -161,7 +167,7 @@ describe('a transfer that is dated two years ahead', () => {
       if (restart === RESTARTS / 2) await calendarCloses(['2028-06-15'], id, '2028-06-16');
       await until(historySoFar, (history) => {
         const done = countEvents(history, 'workflowTaskCompletedEventAttributes');
-        // A task that the server gave to a worker that was stopping times out, and is scheduled anew.
+        // A task that the server gave to a stopping worker times out, and is scheduled again.
         const ended = done + countEvents(history, 'workflowTaskTimedOutEventAttributes');
         return done > tasks && ended === countEvents(history, 'workflowTaskScheduledEventAttributes');
       });
@@ -204,7 +210,7 @@ describe('a calendar that changes under a transfer that is dated ahead', () => {
       (timers) => timers.length > 0,
     );
     await calendarCloses(['2027-07-12', '2027-07-13'], id, '2027-07-14');
-    // The server skips time as soon as somebody waits for the workflow's end, so its wake-up must have arrived.
+    // The server skips time as soon as a client waits for the workflow's end, so its wake-up must have arrived.
     await wokenUp(id);
     const history = await end(id);
     const moved = { transferDate: '2027-07-14', originalTransferDate: '2027-07-12', rollCount: 0 };
@@ -219,7 +225,7 @@ describe('a calendar that changes under a transfer that is dated ahead', () => {
   });
 });
 
-/** A refusal that is worth another attempt. */
+/** A retryable rejection. */
 const PASSING = {
   category: 'technical',
   origin: 'provider',
@@ -228,7 +234,7 @@ const PASSING = {
   attributes: {},
 } as const;
 
-describe('a calendar that changes under a refused payment that waits for another attempt', () => {
+describe('a calendar that changes under a rejected payment that waits for another attempt', () => {
   test('wakes its workflow, which submits the payment again when the new date opens and not on the closed one', async () => {
     aheadMs = Date.parse('2027-06-16T12:00:00Z') - (await environment.currentTimeMs());
     await followServer();
@@ -236,7 +242,7 @@ describe('a calendar that changes under a refused payment that waits for another
     stage.provider.answer.submit = async ({ ourReference }) => {
       submittedAt.push((await environment.currentTimeMs()) + aheadMs);
       if (submittedAt.length > 1) return completedPayment(ourReference);
-      return { outcome: 'refused', error: PASSING };
+      return { outcome: 'rejected', error: PASSING };
     };
     const id = await stage.transfer(await stage.account(10_000n), { scheme: 'chaps' });
     await until(
@@ -331,6 +337,80 @@ describe('a provider that does not answer for long', () => {
   });
 });
 
+describe('a provider that takes a payment and decides on it later', () => {
+  const operator = { actor: 'night-operator', requestId: null };
+  beforeEach(() => {
+    stage.provider.answer.submit = async ({ attempt }) => ({ outcome: 'queued', attempt });
+  });
+
+  test('is looked up until it has decided, and is sent nothing more; the money stays reserved meanwhile', async () => {
+    let lookUps = 0;
+    let sum: unknown;
+    stage.provider.answer.lookUp = async (ourReference) => {
+      lookUps += 1;
+      sum = await stage.find(asId<OutgoingTransferId>(ourReference));
+      return lookUps < 4 ? { outcome: 'queued', attempt: 1, ...MONEY } : completedPayment(ourReference);
+    };
+    const id = await stage.transfer(await stage.account(10_000n));
+    const history = await end(id);
+    expect(sum).toMatchObject({ status: 'processing', submissionStatus: 'queued', reservedMinor: MONEY.amountMinor });
+    expect(await stage.find(id)).toMatchObject({
+      status: 'completed',
+      submissionStatus: 'resolved',
+      reservedMinor: 0n,
+    });
+    expect(lookUps).toBe(4);
+    expect(stage.provider.submissions).toEqual([id]);
+    expect(textOf(history)).toContain('Waits for the provider');
+  });
+
+  test('has it submitted again after a rejection for a passing reason, and after no other', async () => {
+    for (const [code, attempts, status] of [
+      ['BE08', 2, 'completed'],
+      ['AC04', 1, 'failed'],
+    ] as const) {
+      const error = { code, category: 'functional', origin: 'provider', message: code, attributes: {} } as const;
+      let submitted = 0;
+      stage.provider.answer.submit = async ({ ourReference }) => {
+        submitted += 1;
+        return submitted === 1 ? { outcome: 'queued', attempt: 1 } : completedPayment(ourReference);
+      };
+      stage.provider.answer.lookUp = async () => ({ outcome: 'rejected', attempt: 1, error, ...MONEY });
+      const id = await stage.transfer(await stage.account(10_000n));
+      await end(id);
+      expect(await stage.find(id)).toMatchObject({ status, submissionAttempt: attempts, reservedMinor: 0n });
+      expect(submitted).toBe(attempts);
+    }
+  });
+
+  test('keeps it: an operator cannot fail it, and has it submitted again under the same attempt only', async () => {
+    let asked = false;
+    stage.provider.answer.lookUp = async (ourReference) => {
+      const id = asId<OutgoingTransferId>(ourReference);
+      const { database, configuration: rules } = stage;
+      if (asked) return completedPayment(ourReference);
+      asked = true;
+      const failure = database.transaction((tx) =>
+        failOutgoingTransfer(tx, { id, reason: 'It takes too long.' }, rules, operator),
+      );
+      await expect(failure).rejects.toThrow(/the provider has taken it/);
+      const { transfer } = await database.transaction((tx) => retrySubmission(tx, id, rules, operator));
+      expect(transfer).toMatchObject({ submissionStatus: 'unresolved', submissionAttempt: 1 });
+      return { outcome: 'queued', attempt: 1, ...MONEY };
+    };
+    const attempts: number[] = [];
+    stage.provider.answer.submit = async ({ attempt }) => {
+      attempts.push(attempt);
+      return { outcome: 'queued', attempt };
+    };
+    const id = await stage.transfer(await stage.account(10_000n));
+    await end(id);
+    expect(asked).toBe(true);
+    expect((await stage.find(id)).status).toBe('completed');
+    expect(new Set(attempts)).toEqual(new Set([1]));
+  });
+});
+
 describe('an operator’s command to a workflow that waits', () => {
   const operator = { actor: 'night-operator', requestId: null };
 
@@ -347,7 +427,9 @@ describe('an operator’s command to a workflow that waits', () => {
     const { configuration, database } = stage;
     const moved = await database.transaction((tx) => moveToNextWindow(tx, id, configuration, operator));
     expect(moved.transfer).toMatchObject({ transferDate: '2027-06-17', rollCount: 1 });
-    await database.transaction((tx) => authorizeOutgoingTransfer(tx, id, operator, configuration));
+    await database.transaction((tx) =>
+      changeUnderLocks(tx, authorization({ id, initiator: operator, rules: configuration })),
+    );
     await wokenUp(id);
     await end(id);
     expect(await stage.find(id)).toMatchObject({ status: 'completed', transferDate: '2027-06-17' });

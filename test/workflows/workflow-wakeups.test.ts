@@ -4,18 +4,19 @@ import { Client } from '@temporalio/client';
 import { sql } from 'drizzle-orm';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createDatabase, type Database } from '../../db/driver/client.ts';
-import { WAKEUPS_CHANNEL } from '../../db/driver/wakeup-nudges.ts';
+import { createDatabase } from '../../db/client.ts';
 import {
   type ClaimedWakeup,
-  giveBackWakeup,
   listParkedWakeups,
+  releaseWakeup,
   settleAndClaimWakeups,
   settleWakeup,
   wake,
   wakeEach,
-} from '../../db/frame/workflow-wakeups.ts';
-import { PRIORITIES } from '../../domain/frame/waits.ts';
+} from '../../db/common/workflow-wakeups.ts';
+import { WAKEUPS_CHANNEL } from '../../db/postgres/wakeup-nudges.ts';
+import type { Database, Transaction } from '../../db/query/database.ts';
+import { PRIORITIES } from '../../domain/common/waits.ts';
 import { loopMetrics } from '../../loops/metrics.ts';
 import type { PollingLoop } from '../../loops/polling.ts';
 import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts';
@@ -82,6 +83,11 @@ async function wakeOnce(id: string, type: string = TYPE): Promise<void> {
   await database.transaction(async (tx) => wake(tx, type, id));
 }
 
+/** Ends when this transaction holds the row's lock: `wake` has sent its statement by then, and does not wait for it. */
+async function lockOf(tx: Transaction, id: string): Promise<void> {
+  expect(await tx.statement('SELECT 1 FROM workflow_wakeups WHERE workflow_id = $1 FOR UPDATE', [id])).toHaveLength(1);
+}
+
 async function waiting(): Promise<number> {
   const [row] = await database.reader.execute<{ number: number }>(
     sql`SELECT count(*)::integer AS number FROM workflow_wakeups`,
@@ -102,7 +108,7 @@ async function signalsOf(id: string): Promise<number> {
 const settled = () => until(waiting, (number) => number === 0);
 
 describe('a committed wake-up', () => {
-  test('reaches Temporal by the poll alone, without NOTIFY and without a nudge', async () => {
+  test('reaches Temporal by the poll only, without NOTIFY and without a nudge', async () => {
     startRelay();
     const id = newId();
     await wakeOnce(id);
@@ -137,7 +143,7 @@ describe('a committed wake-up', () => {
     await wakeOnce(id);
     await settled();
     expect(await signalsOf(id)).toBe(1);
-    // Whatever the commits above had sent would have been sent, and heard, before this.
+    // A notification of the commits above would have been sent and received before this one.
     await database.notify('last');
     const last = await database.listen('last', () => {});
     await last.close();
@@ -217,13 +223,13 @@ async function claim(signalled: readonly ClaimedWakeup[] = []): Promise<readonly
   return (await settleAndClaimWakeups(database.reader, signalled, asked)).claimed;
 }
 
-test('what somebody waits for is claimed before older wake-ups that have time, and starts its workflow with its priority', async () => {
+test('a wake-up that a caller waits for is claimed before older ones that can wait, and starts its workflow with its priority', async () => {
   const later = Array.from({ length: 9 }, () => crypto.randomUUID());
   const rows = sql`SELECT ${TYPE}::text AS type, unnest(${`{${later.join(',')}}`}::text[]) AS id`;
   await database.transaction((tx) => wakeEach(tx, rows, sql`${PRIORITIES.later}`));
   const urgent = newId();
   await wakeOnce(urgent);
-  // Asked for again as urgent, it no longer has time.
+  // Requested again as urgent, it cannot wait.
   await wakeOnce(`${TYPE}/${later.at(-1)}`);
   const first = await claim();
   expect(first).toHaveLength(8);
@@ -233,7 +239,7 @@ test('what somebody waits for is claimed before older wake-ups that have time, a
       .map(({ workflowId }) => workflowId)
       .sort(),
   ).toEqual([urgent, `${TYPE}/${later.at(-1)}`].sort());
-  for (const wakeup of first) await giveBackWakeup(database.reader, wakeup, 0);
+  for (const wakeup of first) await releaseWakeup(database.reader, wakeup, 0);
   startRelay();
   await settled();
   const priorityOf = async (id: string) => (await connection.client.workflow.getHandle(id).describe()).priority;
@@ -290,7 +296,8 @@ describe('a wake-up that is requested again during the call to Temporal', () => 
     const locked = gate();
     const release = gate();
     const asking = database.transaction(async (tx) => {
-      await wake(tx, TYPE, id);
+      wake(tx, TYPE, id);
+      await lockOf(tx, id);
       locked.open();
       await release.opened;
     });
@@ -316,7 +323,8 @@ describe('wake-ups that are settled together', () => {
     const locked = gate();
     const release = gate();
     const asking = database.transaction(async (tx) => {
-      await wake(tx, TYPE, being);
+      wake(tx, TYPE, being);
+      await lockOf(tx, being);
       locked.open();
       await release.opened;
     });
@@ -385,7 +393,7 @@ describe('claims', () => {
     await claim();
     if (late === undefined) throw new Error('nothing was claimed');
     await settleWakeup(database.reader, late);
-    await giveBackWakeup(database.reader, late, 0);
+    await releaseWakeup(database.reader, late, 0);
     expect(await waiting()).toBe(1);
     expect(await claim()).toHaveLength(0);
   });
@@ -435,7 +443,7 @@ describe('calls to Temporal', () => {
     );
   });
 
-  test('that Temporal refuses, as in a namespace that does not exist, are warned of once a minute, and wait', async () => {
+  test('that Temporal rejects, as in a namespace that does not exist, are warned of once a minute, and wait', async () => {
     const lines: { level: number; reason: string; msg: string }[] = [];
     const nowhere = lazyTemporalClient({ address: temporal.address, namespace: 'nowhere' });
     onTestFinished(() => nowhere.close());
@@ -454,13 +462,13 @@ describe('calls to Temporal', () => {
     expect(lines).toMatchObject([
       {
         level: 40,
-        msg: 'Temporal refuses wake-ups; they wait and are tried again',
+        msg: 'Temporal rejects wake-ups; they wait and are tried again',
         reason: expect.stringMatching(/^5 .*nowhere/),
       },
     ]);
   });
 
-  test('go on when Temporal comes back: nothing is lost, nothing parked, nothing signalled twice', async () => {
+  test('continue when Temporal comes back: nothing is lost, nothing parked, nothing signalled twice', async () => {
     startRelay();
     await temporal.kill();
     const ids = Array.from({ length: 30 }, newId);

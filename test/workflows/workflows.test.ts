@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ProviderUnavailable } from '../../activities/providers/port.ts';
-import { wake } from '../../db/frame/workflow-wakeups.ts';
-import { applyPaymentReport, cancelOutgoingTransfer } from '../../db/outgoing-transfers/outgoing-transfers.ts';
-import { type AccountId, asId, type OutgoingTransferId } from '../../domain/frame/ids.ts';
-import { workflowId } from '../../workflows/frame/messages.ts';
+import { wake } from '../../db/common/workflow-wakeups.ts';
+import { applyPaymentReport } from '../../db/outgoing-transfers/outgoing-transfers.ts';
+import { cancellation } from '../../db/outgoing-transfers/requested-changes.ts';
+import { changeUnderLocks } from '../../db/transfers/requested-changes.ts';
+import { type AccountId, asId, type OutgoingTransferId } from '../../domain/common/ids.ts';
+import { workflowId } from '../../workflows/common/messages.ts';
 import { TESTER } from '../harness/audit.ts';
 import { startTemporalDevServer, type TestTemporal } from '../harness/servers/temporal.ts';
 import { credit, type Stage, setStage, until } from '../harness/stage.ts';
@@ -54,8 +56,8 @@ function answering(change: Partial<Stage['provider']['answer']>): Disposable {
   return { [Symbol.dispose]: () => Object.assign(stage.provider.answer, before) };
 }
 
-const report = (word: 'completed' | 'failed') =>
-  ({ word, serviceProviderId: 'p', serviceProviderReference: null, code: null }) as const;
+const report = (outcome: 'completed' | 'failed') =>
+  ({ outcome, serviceProviderId: 'p', serviceProviderReference: null, code: null }) as const;
 
 describe('an external transfer', () => {
   test('is submitted once and completed, in the fewest workflow tasks there can be', async () => {
@@ -128,7 +130,7 @@ describe('an external transfer', () => {
     const { events } = await handleOf(id).fetchHistory();
     const summaries = (events ?? []).map((event) => Buffer.from(event.userMetadata?.summary?.data ?? []).toString());
     expect(summaries).toContainEqual(expect.stringContaining('Waits for authorization since 20'));
-    expect(summaries).toContainEqual(expect.stringContaining('Move the transfer as far as its row allows'));
+    expect(summaries).toContainEqual(expect.stringContaining('Advance the transfer'));
   });
 
   test('whose callback comes before the answer is completed once', async () => {
@@ -218,13 +220,15 @@ describe('a waiting workflow', () => {
 
   test("ends with the business's cancel, and nothing was submitted", async () => {
     const id = await waiting();
-    await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, id, TESTER, stage.configuration));
+    await stage.database.transaction((tx) =>
+      changeUnderLocks(tx, cancellation({ id, initiator: TESTER, rules: stage.configuration })),
+    );
     await handleOf(id).result();
     expect((await stage.find(id)).status).toBe('cancelled');
     expect(submissionsOf(id)).toBe(0);
   });
 
-  test("goes on after a cancel of Temporal's, which is none of the business's", async () => {
+  test('continues after a Temporal cancellation, which no business operation requests', async () => {
     const id = await waiting();
     await handleOf(id).cancel();
     await stage.database.transaction(async (tx) => wake(tx, 'outgoing-transfer', workflowId('outgoing-transfer', id)));
@@ -233,7 +237,9 @@ describe('a waiting workflow', () => {
       (history) => countEvents(history, 'markerRecordedEventAttributes') >= 2,
     );
     expect((await handleOf(id).describe()).status.name).toBe('RUNNING');
-    await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, id, TESTER, stage.configuration));
+    await stage.database.transaction((tx) =>
+      changeUnderLocks(tx, cancellation({ id, initiator: TESTER, rules: stage.configuration })),
+    );
     await handleOf(id).result();
   });
 
@@ -245,7 +251,9 @@ describe('a waiting workflow', () => {
     expect(countEvents(history, 'upsertWorkflowSearchAttributesEventAttributes')).toBe(1);
     expect((await handleOf(id).describe()).status.name).toBe('RUNNING');
     expect((await stage.find(id)).status).toBe('pending');
-    await stage.database.transaction((tx) => cancelOutgoingTransfer(tx, id, TESTER, stage.configuration));
+    await stage.database.transaction((tx) =>
+      changeUnderLocks(tx, cancellation({ id, initiator: TESTER, rules: stage.configuration })),
+    );
     await handleOf(id).result();
   });
 

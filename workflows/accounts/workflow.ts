@@ -1,15 +1,15 @@
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { AccountProviderCalls, AccountTransitions } from '../../activities/accounts/activities.ts';
-import { PROVIDER_CALL, TRANSITION } from '../frame/policies.ts';
-import { reconcileLoop } from '../frame/waits.ts';
+import { PROVIDER_CALL, TRANSITION } from '../common/policies.ts';
+import { reconcileLoop } from '../common/waits.ts';
 
 const { advanceAccountConnection } = proxyLocalActivities<AccountTransitions>({
   ...TRANSITION,
-  summary: "Move the account's change as far as its row allows",
+  summary: "Advance the account's opening or closing",
 });
 const { connectClient } = proxyActivities<AccountProviderCalls>({
   ...PROVIDER_CALL,
-  summary: 'Make the client known to the provider, and open the account',
+  summary: 'Connect the client at the provider, and open the account',
 });
 const { openAccount } = proxyActivities<AccountProviderCalls>({
   ...PROVIDER_CALL,
@@ -21,10 +21,10 @@ const { closeAccount } = proxyActivities<AccountProviderCalls>({
 });
 const { lookUpAccount } = proxyActivities<AccountProviderCalls>({
   ...PROVIDER_CALL,
-  summary: 'Ask the provider what became of the request',
+  summary: 'Look up the request at the provider',
 });
 
-/** Opens or closes an account at its provider, which must know the client first. */
+/** Opens or closes an account at its provider, after connecting the client. */
 export function accountConnection(): Promise<void> {
   return reconcileLoop('account-connection', advanceAccountConnection, (next, id, { callThenReload }) => {
     switch (next.do) {

@@ -1,16 +1,16 @@
 import { proxyLocalActivities } from '@temporalio/workflow';
 import type { ComplianceTransitions } from '../../activities/compliance/activities.ts';
 import { parseSignalledDecision } from '../../domain/compliance/procedures.ts';
-import { COMPLIANCE_DECISION_SIGNAL, type ComplianceDecisionSignal } from '../frame/messages.ts';
-import { TRANSITION } from '../frame/policies.ts';
-import type { Inbox } from '../frame/waits.ts';
+import { COMPLIANCE_DECISION_SIGNAL, type ComplianceDecisionSignal } from '../common/messages.ts';
+import { TRANSITION } from '../common/policies.ts';
+import type { Inbox } from '../common/waits.ts';
 
 const { recordComplianceDecision } = proxyLocalActivities<ComplianceTransitions>({
   ...TRANSITION,
   summary: 'Record a decision of the compliance check',
 });
 
-/** The compliance decisions signalled to a transfer's workflow. `undecided`: those that the run before left. */
+/** The compliance decisions signalled to a transfer's workflow. `undecided`: those that the previous run left. */
 export function complianceDecisions(
   type: 'incoming-transfer' | 'outgoing-transfer',
   undecided: readonly ComplianceDecisionSignal[],

@@ -1,28 +1,28 @@
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { ComplianceReviews, ComplianceTransitions } from '../../activities/compliance/activities.ts';
-import { REVIEW, TRANSITION } from '../frame/policies.ts';
-import type { Outside } from '../frame/waits.ts';
+import { REVIEW, TRANSITION } from '../common/policies.ts';
+import type { ExternalCalls } from '../common/waits.ts';
 
 const { reviewTransfer } = proxyActivities<ComplianceReviews>({
   ...REVIEW,
-  summary: 'Judge the transfer by the rules of the built-in review',
+  summary: 'Screen the transfer by the built-in rules',
 });
 const { recordComplianceJudgement } = proxyLocalActivities<ComplianceTransitions>({
   ...TRANSITION,
-  summary: 'Record what the rules say',
+  summary: 'Record the screening result',
 });
 
-/** Lets the service's own rules judge a transfer. Until they can, it stays in review, where a person may still decide. */
-export function reviewByRules<Next>(
+/** Screens a transfer by the built-in rules. Until that succeeds it stays in review, where a person may still decide. */
+export function screenByRules<Next>(
   type: 'incoming-transfer' | 'outgoing-transfer',
   id: string,
   advance: (id: string) => Promise<Next>,
-  { ask }: Outside<Next>,
+  { ask }: ExternalCalls<Next>,
 ) {
   return ask(
     () => reviewTransfer(type, id),
-    async (judgement) => {
-      await recordComplianceJudgement(type, id, judgement);
+    async (result) => {
+      await recordComplianceJudgement(type, id, result);
       return advance(id);
     },
   );

@@ -3,23 +3,23 @@ import type {
   IncomingTransferProviderCalls,
   IncomingTransferTransitions,
 } from '../../activities/incoming-transfers/activities.ts';
+import type { ComplianceDecisionSignal } from '../common/messages.ts';
+import { PROVIDER_CALL, TRANSITION } from '../common/policies.ts';
+import { reconcileLoop } from '../common/waits.ts';
 import { complianceDecisions } from '../compliance/decisions.ts';
-import { reviewByRules } from '../compliance/reviews.ts';
-import type { ComplianceDecisionSignal } from '../frame/messages.ts';
-import { PROVIDER_CALL, TRANSITION } from '../frame/policies.ts';
-import { reconcileLoop } from '../frame/waits.ts';
+import { screenByRules } from '../compliance/reviews.ts';
 
 const { advanceIncomingTransfer } = proxyLocalActivities<IncomingTransferTransitions>({
   ...TRANSITION,
-  summary: 'Move the transfer as far as its row allows',
+  summary: 'Advance the transfer',
 });
 const { recordIncomingTransferSentBack } = proxyLocalActivities<IncomingTransferTransitions>({
   ...TRANSITION,
-  summary: 'Record that the money went back',
+  summary: 'Record that the money was returned',
 });
 const { sendBackIncomingTransfer } = proxyActivities<IncomingTransferProviderCalls>({
   ...PROVIDER_CALL,
-  summary: 'Send the money back through the provider',
+  summary: 'Return the money through the provider',
 });
 
 /** Incoming money that cannot be booked at once: waits while it is held or reviewed, and returns it if necessary. */
@@ -30,7 +30,7 @@ export function incomingTransfer(undecided: readonly ComplianceDecisionSignal[] 
     (next, id, outside) => {
       switch (next.do) {
         case 'review':
-          return reviewByRules('incoming-transfer', id, advanceIncomingTransfer, outside);
+          return screenByRules('incoming-transfer', id, advanceIncomingTransfer, outside);
 
         case 'send-back':
           return outside.ask(

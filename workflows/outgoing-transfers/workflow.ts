@@ -3,21 +3,21 @@ import type {
   OutgoingTransferProviderCalls,
   OutgoingTransferTransitions,
 } from '../../activities/outgoing-transfers/activities.ts';
+import type { ComplianceDecisionSignal } from '../common/messages.ts';
+import { PROVIDER_CALL, TRANSITION } from '../common/policies.ts';
+import { reconcileLoop } from '../common/waits.ts';
 import { complianceDecisions } from '../compliance/decisions.ts';
-import { reviewByRules } from '../compliance/reviews.ts';
-import type { ComplianceDecisionSignal } from '../frame/messages.ts';
-import { PROVIDER_CALL, TRANSITION } from '../frame/policies.ts';
-import { reconcileLoop } from '../frame/waits.ts';
+import { screenByRules } from '../compliance/reviews.ts';
 
 const { advanceOutgoingTransfer } = proxyLocalActivities<OutgoingTransferTransitions>({
   ...TRANSITION,
-  summary: 'Move the transfer as far as its row allows',
+  summary: 'Advance the transfer',
 });
 const { recordOutgoingTransferSubmission, recordOutgoingTransferLookUp } =
-  proxyLocalActivities<OutgoingTransferTransitions>({ ...TRANSITION, summary: 'Record what the provider said' });
+  proxyLocalActivities<OutgoingTransferTransitions>({ ...TRANSITION, summary: "Record the provider's answer" });
 const { recordOutgoingTransferRecall } = proxyLocalActivities<OutgoingTransferTransitions>({
   ...TRANSITION,
-  summary: 'Record what the provider said of the recall',
+  summary: "Record the provider's answer to the recall",
 });
 const { submitOutgoingTransfer } = proxyActivities<OutgoingTransferProviderCalls>({
   ...PROVIDER_CALL,
@@ -25,11 +25,11 @@ const { submitOutgoingTransfer } = proxyActivities<OutgoingTransferProviderCalls
 });
 const { lookUpOutgoingTransfer } = proxyActivities<OutgoingTransferProviderCalls>({
   ...PROVIDER_CALL,
-  summary: 'Ask the provider how the payment went',
+  summary: 'Look up the payment at the provider',
 });
 const { recallOutgoingTransfer } = proxyActivities<OutgoingTransferProviderCalls>({
   ...PROVIDER_CALL,
-  summary: 'Ask the provider for the payment back',
+  summary: 'Recall the payment through the provider',
 });
 
 /**
@@ -43,7 +43,7 @@ export function outgoingTransfer(undecided: readonly ComplianceDecisionSignal[] 
     (next, id, outside) => {
       switch (next.do) {
         case 'review':
-          return reviewByRules('outgoing-transfer', id, advanceOutgoingTransfer, outside);
+          return screenByRules('outgoing-transfer', id, advanceOutgoingTransfer, outside);
 
         case 'submit':
           return outside.ask(

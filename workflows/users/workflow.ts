@@ -1,15 +1,15 @@
 import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { SignUpMail, SignUpTransitions } from '../../activities/users/activities.ts';
-import { MAIL, TRANSITION } from '../frame/policies.ts';
-import { reconcileLoop } from '../frame/waits.ts';
+import { MAIL, TRANSITION } from '../common/policies.ts';
+import { reconcileLoop } from '../common/waits.ts';
 
 const { advanceUserInvitation } = proxyLocalActivities<SignUpTransitions>({
   ...TRANSITION,
-  summary: 'Move the invitation as far as its row allows',
+  summary: 'Advance the invitation',
 });
 const { recordInvitationMailed } = proxyLocalActivities<SignUpTransitions>({
   ...TRANSITION,
-  summary: 'Record that a mail server has the e-mail',
+  summary: 'Record that the mail server has accepted the e-mail',
 });
 const { sendInvitationMail } = proxyActivities<SignUpMail>({
   ...MAIL,

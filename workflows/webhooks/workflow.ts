@@ -8,15 +8,15 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { WebhookDeliveryActivities } from '../../activities/webhooks/activities.ts';
-import { CHANGED_SIGNAL, resourceIdOf } from '../frame/messages.ts';
-import { WEBHOOK_DELIVERY } from '../frame/policies.ts';
+import { CHANGED_SIGNAL, resourceIdOf } from '../common/messages.ts';
+import { WEBHOOK_DELIVERY } from '../common/policies.ts';
 
 const { deliverWebhooks } = proxyActivities<WebhookDeliveryActivities>({
   ...WEBHOOK_DELIVERY,
-  summary: 'Deliver what is due',
+  summary: 'Send the due deliveries',
 });
 
-/** Keeps a deadline that has just passed, or on which two clocks disagree, from becoming a busy loop. */
+/** Prevents a busy loop on a deadline that has just passed, or on which two clocks disagree. */
 const WAIT_MS_MIN = 1_000;
 
 /** One shard of webhook deliveries: sends what is due, then waits for the next event or retry. */

@@ -1,14 +1,14 @@
-import { type AccountIdentifiers, type Refused, stepReference } from '../port.ts';
+import { type AccountIdentifiers, type Rejected, stepReference } from './common.ts';
 
-/** Payments out, as a provider takes, answers and reports them. The contract is that of port.ts. */
+/** Outgoing payments: requests, answers and reports of a provider. port.ts states the contract. */
 export interface PaymentRequest {
   /** The outgoing transfer's id: the provider pays once for it, however often we submit it. */
   readonly ourReference: string;
-  /** Names the payment in messages between banks: ISO 20022's EndToEndId. The id without dashes, for it holds 35 characters. */
+  /** Identifies the payment in messages between banks: ISO 20022's EndToEndId, which holds 35 characters, so our id without dashes. */
   readonly paymentReference: string;
   /**
-   * Our submission's number. The reference alone is the payment's identity: whatever the attempt, the provider pays once. A higher
-   * one than that of a refused attempt asks for the payment anew.
+   * The number of our submission. Only the reference identifies the payment: whatever the attempt, the provider pays once. A
+   * number above that of a rejected attempt requests the payment again.
    */
   readonly attempt: number;
   readonly amountMinor: bigint;
@@ -19,6 +19,19 @@ export interface PaymentRequest {
   readonly remittanceText: string;
   /** Scheme attributes of specification 4.9. */
   readonly attributes: Readonly<Record<string, string>>;
+  /**
+   * The payment returns this payment in, or a part of it, to its payer, who is the creditor. Of the creditor only what the payer's bank wrote
+   * is known, perhaps nothing or nothing valid: no reason to reject the return. Such a payment has outcomes like any other. A provider that
+   * knows no returns pays it to the creditor.
+   */
+  readonly returnOf?: ReturnedPayment | undefined;
+}
+
+export interface ReturnedPayment {
+  /** The payment in, by the provider's id. */
+  readonly serviceProviderId: string;
+  /** The ISO 20022 reason, such as CUST (the beneficiary requested the return). */
+  readonly code: string;
 }
 
 export interface PaymentParty extends AccountIdentifiers {
@@ -35,25 +48,36 @@ export interface ProviderPayment {
 export type PaymentAnswer =
   /** Released: the provider has accepted the payment and will report its outcome by callback. */
   | ({ readonly outcome: 'accepted' } & ProviderPayment)
-  /** Released and settled at once; a callback need not follow. */
+  /** Released and settled at once; there may be no callback. */
   | ({ readonly outcome: 'completed' } & ProviderPayment)
+  | Queued
   /** Explicitly not carried out; nothing was booked. */
-  | Refused;
+  | Rejected;
 
-/** The payment's amount as the provider has it, compared with the transfer's before any posting. */
+/**
+ * The provider has taken the instruction and will carry it out, once, but has neither released nor rejected the payment. A look-up or a
+ * callback reports that later; until then a look-up answers `queued`, never `not-found`. Such as a bank that takes files.
+ */
+export interface Queued {
+  readonly outcome: 'queued';
+  /** The submission that the provider has taken: an earlier one than the repeated request, if that was taken. */
+  readonly attempt: number;
+}
+
+/** The payment's amount at the provider, compared with the transfer's before any posting. */
 export interface PaymentAmount {
   readonly amountMinor: bigint;
   readonly currency: string;
 }
 
 export type PaymentState = PaymentAmount & {
-  /** The latest recall that the provider knows; absent: none. */
+  /** The latest recall that the provider knows; absent without one. */
   readonly recall?: RecallState | null;
 } & (
-    | Exclude<PaymentAnswer, Refused>
-    /** `attempt`: the submission that was refused. */
-    | (Refused & { readonly attempt: number })
-    /** Failed after release: booked and booked back. */
+    | Exclude<PaymentAnswer, Rejected>
+    /** `attempt`: the submission that was rejected. */
+    | (Rejected & { readonly attempt: number })
+    /** Failed after release: booked and reversed. */
     | ({ readonly outcome: 'failed'; readonly code: string } & ProviderPayment)
     /** In full or in part, at least once; oldest first. */
     | ({
@@ -77,12 +101,12 @@ export interface RecallRequest {
   readonly recallReference: string;
 }
 
-/** `asked`: the provider has passed the request on. Its outcome is a return, or a refusal by callback or look-up. */
-export type RecallAnswer = { readonly outcome: 'asked' } | Refused;
+/** `asked`: the provider has passed the request on. Its outcome is a return, or a rejection by callback or look-up. */
+export type RecallAnswer = { readonly outcome: 'asked' } | Rejected;
 
 export interface RecallState {
   readonly recallReference: string;
-  readonly outcome: 'asked' | 'accepted' | 'refused';
+  readonly outcome: 'asked' | 'accepted' | 'rejected';
 }
 
 const RECALL = 'recall';

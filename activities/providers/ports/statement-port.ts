@@ -1,3 +1,5 @@
+import type { LocalDate } from '../../../domain/common/time/dates.ts';
+
 /** A provider's statement of its pooled position (port.ts, `fetchStatement`). */
 export interface StatementRequest {
   readonly currency: string;
@@ -7,9 +9,14 @@ export interface StatementRequest {
   readonly after?: string | undefined;
 }
 
+export interface StatedDayRequest {
+  readonly currency: string;
+  readonly day: LocalDate;
+}
+
 export interface StatementPage {
   readonly entries: readonly StatementEntry[];
-  /** Ids of entries that could not be read, or digests for want of an id. They hide no other entry. */
+  /** Ids of entries that could not be read, or digests of those without an id. They hide no other entry. */
   readonly unreadable: readonly string[];
   /** Null on the last page. */
   readonly next: string | null;
@@ -36,6 +43,6 @@ export interface StatementEntry {
   readonly serviceProviderId: string;
   /** Our id of the transfer, for payments out and returned money, or of the account whose opening balance it is. */
   readonly ourReference: string | null;
-  /** Our id of the account that it was booked to; null if the provider does not say. */
+  /** Our id of the account to which the entry was booked; null if the provider does not say. */
   readonly accountId: string | null;
 }

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
-import { checkText, cleanText } from '../../../domain/frame/parties/names.ts';
+import { checkText, cleanText } from '../../../domain/common/parties/names.ts';
 import {
   attributes,
   maybeNumber,

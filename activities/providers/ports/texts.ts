@@ -4,13 +4,13 @@ import {
   cleanText,
   SENDER_INFORMATION_LENGTH_MAX,
   SHOWN_NAME_LENGTH_MAX,
-} from '../../../domain/frame/parties/names.ts';
-import { referenceGivenBack } from '../../../domain/frame/payment-references.ts';
+} from '../../../domain/common/parties/names.ts';
+import { normalizeOurReference } from '../../../domain/common/payment-references.ts';
 
 /**
- * Every text that a provider sends is read by one of these: no adapter has a `v.string()` of its own, which a test enforces. What
- * would deceive a reader, break storage or exceed what the OpenAPI document says of the field is taken out here, and never keeps
- * money out. Lengths are the document's.
+ * Every text that a provider sends is read by one of these schemas: a test enforces that no adapter has a `v.string()` of its
+ * own. They remove characters that deceive readers or break storage, and shorten texts to the lengths in the OpenAPI document. A
+ * bad text never rejects a payment.
  */
 export const NAME_MAX = SHOWN_NAME_LENGTH_MAX;
 export const REMITTANCE_MAX = SENDER_INFORMATION_LENGTH_MAX;
@@ -21,10 +21,10 @@ const ATTRIBUTES_MAX = 20;
 const ROUTING_CODES_MAX = 10;
 const ROUTING_CODE = /^[a-z0-9-]{1,40}$/;
 const PAYMENT_ID_MAX = 140;
-/** An id of ours with a step and its number is far shorter. */
+/** Far longer than one of our ids with a step and its number. */
 const OUR_REFERENCE_MAX = 140;
 
-/** What stands for a text of which nothing is left. */
+/** Replaces a text of which nothing is left. */
 const NOTHING = '…';
 
 export function shown(lengthMax: number) {
@@ -34,7 +34,7 @@ export function shown(lengthMax: number) {
   );
 }
 
-/** Absent, null and without anything to see are null. */
+/** Null if absent, null or without a visible character. */
 export function maybeShown(lengthMax: number) {
   return v.pipe(
     v.nullish(v.string(), null),
@@ -53,7 +53,7 @@ export function maybeNumber() {
   );
 }
 
-/** The provider's own id of something. One that had to be changed keeps a digest of itself: two ids never become one. */
+/** An id that the provider assigned. If it had to be changed, a digest is appended, so that two ids never become one. */
 export function providerId(lengthMax = PAYMENT_ID_MAX) {
   return v.pipe(
     v.string(),
@@ -77,15 +77,15 @@ function distinctId(text: string, lengthMax: number): string {
   return `${cleanText(clean, lengthMax - DIGEST_LENGTH)}${digest}`;
 }
 
-/** A reference of ours that the provider gives back: banks drop its dashes and change its case. */
+/** Our own reference as the provider returns it: banks drop its dashes and change its case. */
 export function ourReference() {
   return v.pipe(
     v.string(),
-    v.transform((text) => referenceGivenBack(cleanText(text, OUR_REFERENCE_MAX))),
+    v.transform((text) => normalizeOurReference(cleanText(text, OUR_REFERENCE_MAX))),
   );
 }
 
-/** Null if it is none of the kind. */
+/** Null if the text is not of the kind. */
 export function maybeOne(isOne: (text: string) => boolean) {
   return v.pipe(
     v.nullish(v.string(), null),
@@ -93,12 +93,12 @@ export function maybeOne(isOne: (text: string) => boolean) {
   );
 }
 
-/** Without it the answer is not understood. */
+/** The answer is invalid without it. */
 export function one(isOne: (text: string) => boolean) {
   return v.pipe(v.string(), v.check(isOne));
 }
 
-/** Codes whose kind cannot be one are left out. */
+/** Leaves out codes whose kind is malformed. */
 export function routingCodes() {
   return v.pipe(
     v.record(v.string(), v.string()),
@@ -112,7 +112,7 @@ export function routingCodes() {
   );
 }
 
-/** What a refusal adds to its explanation. */
+/** Details that a provider adds to the explanation of a rejection. */
 export function attributes() {
   return v.pipe(
     v.record(v.string(), v.string()),
@@ -136,8 +136,8 @@ export const instant = () =>
   );
 
 /**
- * A value of a record to migrate, which the service's rules check afterwards and refuse by its field: its texts are cleaned at any
- * depth, but not cut, because half of a name or number would pass for the whole.
+ * A value of a record to migrate, which the service validates field by field afterwards. Its texts are cleaned at any depth, but
+ * not cut, because half of a name or number would pass for the whole.
  */
 export function unchecked() {
   return v.optional(v.pipe(v.unknown(), v.transform(cleaned)));

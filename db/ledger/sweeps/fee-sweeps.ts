@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
-import { formatAmount } from '../../../domain/frame/money.ts';
-import type { LocalDate } from '../../../domain/frame/time/dates.ts';
-import type { Transaction } from '../../driver/client.ts';
-import { appendAuditEntry, type Initiator } from '../../frame/audit-entries.ts';
-import { readClock } from '../../frame/clock.ts';
+import { formatAmount } from '../../../domain/common/money.ts';
+import type { LocalDate } from '../../../domain/common/time/dates.ts';
+import { appendAuditEntry, type Initiator } from '../../common/audit-entries.ts';
+import { readClock } from '../../common/clock.ts';
+import type { Transaction } from '../../query/database.ts';
+import { drawTransactionNumber } from '../../transfers/transaction-numbers.ts';
 import { post } from '../ledger.ts';
-import { drawTransactionNumber } from '../transaction-numbers.ts';
 
 /** The amount that a sweep moved from a provider's fee revenue to its settlement; negative if corrections exceed fees. */
 export interface FeeSweep {

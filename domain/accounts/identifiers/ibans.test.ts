@@ -1,6 +1,6 @@
 import { countrySpecs } from 'ibantools';
 import { describe, expect, test } from 'vitest';
-import { checkDigits97 } from '../../frame/numbers/check-digits.ts';
+import { checkDigits97 } from '../../common/numbers/check-digits.ts';
 import { accountPart, CORRECTIONS, isIban, normalIban } from './ibans.ts';
 
 /** Every row of the SWIFT IBAN registry, release 101: its example and the structure after country and check digits. */

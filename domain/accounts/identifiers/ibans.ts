@@ -1,5 +1,5 @@
 import { countrySpecs } from 'ibantools';
-import { remainder97 } from '../../frame/numbers/check-digits.ts';
+import { remainder97 } from '../../common/numbers/check-digits.ts';
 
 /**
  * Where the library's structures differ from the SWIFT IBAN registry (release 101, January 2026), or, for Côte d'Ivoire, from the one
@@ -17,7 +17,7 @@ export const CORRECTIONS: Readonly<Record<string, string>> = {
   VG: '[A-Z]{4}[0-9]{16}',
 };
 
-/** What follows country and check digits, by country. Not all of the library’s patterns are anchored. */
+/** The pattern after country and check digits, by country. Not all of the library’s patterns are anchored. */
 const ACCOUNT_PARTS: ReadonlyMap<string, RegExp> = new Map(
   Object.entries(countrySpecs).flatMap(([country, { bban_regexp: pattern }]) =>
     pattern ? [[country, new RegExp(`^(?:${CORRECTIONS[country] ?? pattern})$`)] as const] : [],
@@ -31,7 +31,7 @@ export function accountPart(country: string): RegExp | null {
 
 /** In upper case, without spaces. Not validated yet. */
 export function normalIban(iban: string): string {
-  // Only a to z: toUpperCase alone would turn some non-ASCII letters into ASCII ones.
+  // Only a to z: toUpperCase on the whole text would turn some non-ASCII letters into ASCII ones.
   return iban.replaceAll(' ', '').replace(/[a-z]/g, (letter) => letter.toUpperCase());
 }
 

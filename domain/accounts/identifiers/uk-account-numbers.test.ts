@@ -46,7 +46,7 @@ test('is stored in standard form, with the sort code that it changes', () => {
   expect(details).toMatchObject({ accountNumber: '23456789', routingCodes: { 'sort-code': '090001' } });
 });
 
-test('is refused by a message that says what to send', () => {
+test('is rejected by a message that says what to send', () => {
   const barclays = { accountNumber: '123456789', routingCodes: { 'sort-code': '20-00-52' } };
   const { problems } = checkBankAccount(
     { country: 'GB', currency: 'GBP', ...barclays },
@@ -55,7 +55,7 @@ test('is refused by a message that says what to send', () => {
   expect(problems).toMatchObject([
     {
       code: 'common.validation.field_invalid',
-      message: expect.stringContaining('Send a longer one as the eight digits'),
+      message: expect.stringContaining('Send a longer number as the eight digits'),
       messageParameters: ['beneficiary', 'accountNumber', '123456789'],
     },
   ]);

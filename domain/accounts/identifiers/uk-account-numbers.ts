@@ -7,18 +7,18 @@ export interface UkAccountNumber {
 }
 
 export const UK_ACCOUNT_NUMBER_RULE =
-  'A UK account number has eight digits; one of six or seven is filled with zeros. Send a longer one as the eight digits that the bank’s statement or IBAN shows, or beside its sort code where that is of Santander, NatWest or the Co-operative Bank.';
+  'A UK account number has eight digits; shorter numbers of six or seven digits are padded with zeros. Send a longer number as the eight digits on the bank’s statement or in the IBAN, or together with its sort code if the bank is Santander, NatWest or the Co-operative Bank.';
 
 /**
- * Banks that number accounts otherwise, and the sort codes by which they can be told for certain, all of one bank: others
- * of theirs lie among those of banks that use their clearing.
+ * Banks with account numbers of other lengths, and the sort codes that belong to one of them with certainty. Other codes
+ * of theirs are shared with banks that use their clearing.
  */
 const SANTANDER = /^09(0\d|1\d)\d\d$/;
 const CO_OPERATIVE = /^089\d\d\d$/;
 const NATWEST = /^(01|5[0-9])\d{4}$|^60[0-2]\d\d\d$/;
 
 /**
- * The account in standard form, by "Validating Account Numbers" of Pay.UK; null if it has none that is certain. A number
+ * The account in standard form, by "Validating Account Numbers" of Pay.UK; null if that is not certain. A number
  * of nine digits changes the sort code: its first digit is the last one of Santander's.
  */
 export function ukAccountNumber(written: string, sortCode: string | null): UkAccountNumber | null {

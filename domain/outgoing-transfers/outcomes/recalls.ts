@@ -1,33 +1,21 @@
-import type { TransferDraft } from '../drafts.ts';
-import type { OutgoingTransferStep } from '../outgoing-transfers.ts';
 import type { OutgoingTransfer } from '../rows.ts';
+import { isRecallOpen, type OutgoingTransferStep } from '../statuses.ts';
+import type { Draft } from './draft.ts';
 
-/**
- * A recall asks the provider to have a released payment sent back. It moves no money: what comes back is a return like any other.
- * `due`: the provider has not heard of it yet, or we do not know that it has; `asked`: it has, and its answer is awaited; `ended`:
- * accepted, or pointless because the payment has failed or has come back.
- */
-export const RECALL_STATUSES = ['due', 'asked', 'refused', 'ended'] as const;
-export type RecallStatus = (typeof RECALL_STATUSES)[number];
+/** The `statusReason` of a payment whose recall was rejected. */
+export const RECALL_REJECTED = 'recall.rejected';
 
-export function isRecallOpen({ recallStatus }: { readonly recallStatus: RecallStatus | null }): boolean {
-  return recallStatus === 'due' || recallStatus === 'asked';
-}
-
-/** The `statusReason` of a payment whose recall was refused. */
-export const RECALL_REFUSED = 'recall.refused';
-
-/** What a provider says of a recall. It passes through a workflow's history. */
+/** A provider's report about a recall. It passes through a workflow's history. */
 export interface RecallReport {
   readonly number: number;
-  readonly outcome: 'asked' | 'accepted' | 'refused';
+  readonly outcome: 'asked' | 'accepted' | 'rejected';
 }
 
-/** The first look-up of a recall that the provider has taken. */
+/** The delay of the first look-up of a recall that the provider has accepted for processing. */
 const FIRST_LOOK_UP_MS = 10_000;
 
-/** False if the recall is not the open one, nothing is left that it could bring back, or the report says nothing new. */
-export function applyRecall(draft: TransferDraft, { number, outcome }: RecallReport): boolean {
+/** False if the recall is not the open one, nothing is left to return, or the report says nothing new. */
+export function applyRecall(draft: Draft, { number, outcome }: RecallReport): boolean {
   const { transfer, situation } = draft;
   if (!isRecallOpen(transfer) || transfer.recallNumber !== number || isNothingLeft(transfer)) return false;
   switch (outcome) {
@@ -42,31 +30,28 @@ export function applyRecall(draft: TransferDraft, { number, outcome }: RecallRep
     case 'accepted':
       draft.set({ recallStatus: 'ended' });
       return true;
-    case 'refused':
-      draft.set({ recallStatus: 'refused' });
-      draft.explain(RECALL_REFUSED);
+    case 'rejected':
+      draft.set({ recallStatus: 'rejected' });
+      draft.explain(RECALL_REJECTED);
       // Beyond the specification. The status stays, so no other event reports it.
-      draft.addEvent('outgoing-transfer-recall-refused');
+      draft.addEvent('outgoing-transfer-recall-rejected');
       return true;
   }
 }
 
-/** The provider does not know the recall that it was asked for: it is asked again, under the same reference. */
-export function askAgain(draft: TransferDraft): void {
+/** The provider does not know the recall: requests it again, under the same reference. */
+export function requestRecallAgain(draft: Draft): void {
   if (draft.transfer.recallStatus === 'asked') draft.set({ recallStatus: 'due' });
 }
 
-/** Ends a recall that has nothing left to recall, and with it the wait of a completed transfer. */
-export function settleRecall(draft: TransferDraft): void {
+/** Ends a recall that has nothing left to recall. */
+export function settleRecall(draft: Draft): void {
   const { transfer } = draft;
   if (isRecallOpen(transfer) && isNothingLeft(transfer)) draft.set({ recallStatus: 'ended' });
-  if (draft.transfer.waitingFor === 'recall' && !isRecallOpen(draft.transfer)) {
-    draft.set({ waitingFor: null, waitingSince: null, waitingUntil: null });
-  }
 }
 
-/** The next step of an open recall. Its request and look-ups take turns: neither, if it gets no answer, keeps the other back. */
-export function stepOfRecall(draft: TransferDraft): OutgoingTransferStep {
+/** The next step of an open recall. Its request and look-ups alternate, so that an unanswered one never blocks the other. */
+export function stepOfRecall(draft: Draft): OutgoingTransferStep {
   const { recallStatus, recallNumber, nextLookUpAt, lookUpCount } = draft.transfer;
   const { now } = draft.situation;
   if (nextLookUpAt !== null && nextLookUpAt <= now) {
@@ -80,12 +65,11 @@ export function stepOfRecall(draft: TransferDraft): OutgoingTransferStep {
   return { do: 'recall', number: recallNumber };
 }
 
-/** The payment has failed or has come back, and its `statusReason` says why: no answer to a recall changes that. */
+/** Whether the payment has failed or was fully returned, for which no recall may change the `statusReason`. */
 function isNothingLeft(transfer: OutgoingTransfer): boolean {
-  return transfer.status === 'failed' || isWhollyReturned(transfer);
+  return transfer.status === 'failed' || isFullyReturned(transfer);
 }
 
-/** Rows of the release before partial returns say only that something came back, which then was the end of it. */
-export function isWhollyReturned({ returned, returnedMinor, amountMinor }: OutgoingTransfer): boolean {
-  return returned && (returnedMinor === 0n || returnedMinor >= amountMinor);
+export function isFullyReturned({ returned, returnedMinor, amountMinor }: OutgoingTransfer): boolean {
+  return returned && returnedMinor >= amountMinor;
 }

@@ -6,26 +6,24 @@ import {
 } from '../../incoming-transfers/changes.ts';
 import type { IncomingTransfer } from '../../incoming-transfers/incoming-transfers.ts';
 import type { LockedAccount } from '../../ledger/ledger.ts';
-import type { TransferDraft } from '../drafts.ts';
 import { type PaymentReport, reasonCodeOf } from '../reports.ts';
 import type { OutgoingTransfer } from '../rows.ts';
 import type { TransferChange, TransferSituation } from '../transfer-changes.ts';
+import type { Draft } from './draft.ts';
 
 /**
- * Books a return of a completed payment: each once by the provider's id of it, and all of them together at most the principal.
- * `break`: it says something else of a return that is booked, or more would have come back than was paid.
+ * Books a return of a completed payment: each once, by the provider's id, and together at most the principal.
+ * `break`: it contradicts a booked return, or the returns would exceed the payment.
  */
 export function bookReturn(
-  draft: TransferDraft,
+  draft: Draft,
   report: PaymentReport,
   name: IncomingTransferName | null,
 ): 'applied' | 'no-effect' | 'break' {
-  const booked = returnsOf(draft);
   const { transfer, situation } = draft;
-  const earlier = bookedAs(booked, report, transfer);
+  const booked = situation.returns;
+  const earlier = bookedAs(booked, report);
   if (earlier !== null) return isSameAmount(earlier, report) ? 'no-effect' : 'break';
-  // A return that only the transfer's own link names: another one would take the link, and with it what tells its repetition.
-  if (booked.length > situation.returns.length) return 'break';
   const before = booked.reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
   const amountMinor = amountOf(report, transfer);
   if (before + amountMinor > transfer.amountMinor) return 'break';
@@ -45,30 +43,13 @@ export function bookReturn(
   return 'applied';
 }
 
-/** The booked returns. Those that the release before has booked since are found by the transfer's own link. */
-function returnsOf({ situation, transfer }: TransferDraft): readonly IncomingTransfer[] {
-  const { returns, incoming } = situation;
-  if (!transfer.returned || incoming === null || returns.some(({ id }) => id === incoming.after.id)) return returns;
-  return [...returns, incoming.after];
-}
-
 /**
- * The booked return that a report is about; null if it is about a new one. A plug-in caller returns a payment once; a return that
- * was booked without the provider's id is taken for any of the same amount.
+ * The booked return that a report is about; null if it is about a new one. A plug-in caller returns a payment once, and names no id.
  */
-function bookedAs(
-  booked: readonly IncomingTransfer[],
-  report: PaymentReport,
-  transfer: OutgoingTransfer,
-): IncomingTransfer | null {
+function bookedAs(booked: readonly IncomingTransfer[], report: PaymentReport): IncomingTransfer | null {
   const claimed = report.claim?.returned ?? null;
   if (claimed === null) return booked.at(-1) ?? null;
-  const amountMinor = amountOf(report, transfer);
-  return (
-    booked.find(({ returnReference }) => returnReference === claimed.reference) ??
-    booked.find((one) => one.returnReference === null && one.amountMinor === amountMinor) ??
-    null
-  );
+  return booked.find(({ returnReference }) => returnReference === claimed.reference) ?? null;
 }
 
 function isSameAmount(booked: IncomingTransfer, { claim }: PaymentReport): boolean {
@@ -76,13 +57,13 @@ function isSameAmount(booked: IncomingTransfer, { claim }: PaymentReport): boole
   return claimed === null || booked.amountMinor === BigInt(claimed.amountMinor);
 }
 
-/** A report without a claim is of the whole payment. */
+/** A report without a claim covers the whole payment. */
 function amountOf({ claim }: PaymentReport, { amountMinor }: OutgoingTransfer): bigint {
   const claimed = claim?.returned ?? null;
   return claimed === null ? amountMinor : BigInt(claimed.amountMinor);
 }
 
-/** Books money that came back, completed at once, or held if the account is closed. */
+/** Books returned money, completed at once, or held if the account is closed. */
 function receiveReturn(
   name: IncomingTransferName,
   outgoing: OutgoingTransfer,
@@ -96,7 +77,7 @@ function receiveReturn(
     method: outgoing.method,
     account: usable ? account : null,
     hold: null,
-    // It was ours before: a rejection would have no payer to return it to.
+    // The money was the client's before: a rejection would have no payer to return it to.
     isReviewed: false,
     amountMinor: report.amountMinor,
     feeMinor: 0n,
@@ -116,7 +97,7 @@ function receiveReturn(
   return receiveMoney(name, arrival, now);
 }
 
-/** The situation that a change leaves behind, to decide on another return in the same transaction. */
+/** The situation after a change, for deciding on another return in the same transaction. */
 export function situationAfter(situation: TransferSituation, change: TransferChange): TransferSituation {
   const { outgoing, incoming } = change;
   if (outgoing === null || outgoing.before === null) return situation;

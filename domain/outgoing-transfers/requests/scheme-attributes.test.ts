@@ -18,7 +18,7 @@ const services = {
   'service-time': 'March 2026',
 };
 
-function keysRefused(currency: string, reasonCode: string | null, attributes: Record<string, string>): string[] {
+function keysRejected(currency: string, reasonCode: string | null, attributes: Record<string, string>): string[] {
   return checkSchemeAttributes(attributes, { currency, reasonCode, tradeNames }).map((problem) => {
     expect(problem.code).toBe('transfer.attribute.invalid');
     return problem.messageParameters[1].replace('schemeAttributes.', '');
@@ -26,26 +26,26 @@ function keysRefused(currency: string, reasonCode: string | null, attributes: Re
 }
 
 test('what each currency and reason needs is enough', () => {
-  expect(keysRefused('EUR', null, {})).toEqual([]);
-  expect(keysRefused('KRW', null, { 'sender-account-number': '123-456' })).toEqual([]);
-  expect(keysRefused('CNY', null, trade)).toEqual([]);
-  expect(keysRefused('CNY', 'CGODDR', goods)).toEqual([]);
-  expect(keysRefused('CNY', 'CSTRDR', services)).toEqual([]);
-  expect(keysRefused('CNY', 'CSTRDR', { ...services, cnaps: '102100099996' })).toEqual([]);
+  expect(keysRejected('EUR', null, {})).toEqual([]);
+  expect(keysRejected('KRW', null, { 'sender-account-number': '123-456' })).toEqual([]);
+  expect(keysRejected('CNY', null, trade)).toEqual([]);
+  expect(keysRejected('CNY', 'CGODDR', goods)).toEqual([]);
+  expect(keysRejected('CNY', 'CSTRDR', services)).toEqual([]);
+  expect(keysRejected('CNY', 'CSTRDR', { ...services, cnaps: '102100099996' })).toEqual([]);
 });
 
 test('each required key is missed, all at once', () => {
-  expect(keysRefused('KRW', null, {})).toEqual(['sender-account-number']);
-  expect(keysRefused('CNY', 'CGODDR', {})).toEqual(Object.keys(goods));
-  expect(keysRefused('CNY', 'CSTRDR', {})).toEqual(Object.keys(services));
+  expect(keysRejected('KRW', null, {})).toEqual(['sender-account-number']);
+  expect(keysRejected('CNY', 'CGODDR', {})).toEqual(Object.keys(goods));
+  expect(keysRejected('CNY', 'CSTRDR', {})).toEqual(Object.keys(services));
 });
 
-test('keys of another currency or reason are refused', () => {
-  expect(keysRefused('EUR', null, { 'trade-count': '1' })).toEqual(['trade-count']);
-  expect(keysRefused('CNY', 'CGODDR', { ...goods, 'service-time': 'x' })).toEqual(['service-time']);
-  expect(keysRefused('CNY', 'CSTRDR', { ...services, 'goods-carrier': 'x' })).toEqual(['goods-carrier']);
-  expect(keysRefused('CNY', null, { ...trade, unknown: 'x' })).toEqual(['unknown']);
-  expect(keysRefused('EUR', null, JSON.parse('{"__proto__":"x","constructor":"y"}'))).toEqual([
+test('keys of another currency or reason are rejected', () => {
+  expect(keysRejected('EUR', null, { 'trade-count': '1' })).toEqual(['trade-count']);
+  expect(keysRejected('CNY', 'CGODDR', { ...goods, 'service-time': 'x' })).toEqual(['service-time']);
+  expect(keysRejected('CNY', 'CSTRDR', { ...services, 'goods-carrier': 'x' })).toEqual(['goods-carrier']);
+  expect(keysRejected('CNY', null, { ...trade, unknown: 'x' })).toEqual(['unknown']);
+  expect(keysRejected('EUR', null, JSON.parse('{"__proto__":"x","constructor":"y"}'))).toEqual([
     '__proto__',
     'constructor',
   ]);
@@ -69,11 +69,11 @@ test.each([
   ['trade-count', '٣'],
   ['goods-carrier', 'x'.repeat(65)],
   ['cnaps', '12345'],
-])('%s %j is refused', (key, value) => {
-  expect(keysRefused('CNY', 'CGODDR', { ...goods, [key]: value })).toEqual([key]);
+])('%s %j is rejected', (key, value) => {
+  expect(keysRejected('CNY', 'CGODDR', { ...goods, [key]: value })).toEqual([key]);
 });
 
 test('trade in services takes its name from the configured list, other trade any', () => {
-  expect(keysRefused('CNY', 'CSTRDR', { ...services, 'trade-name': 'Bicycles' })).toEqual(['trade-name']);
-  expect(keysRefused('CNY', 'CGODDR', { ...goods, 'trade-name': 'Anything' })).toEqual([]);
+  expect(keysRejected('CNY', 'CSTRDR', { ...services, 'trade-name': 'Bicycles' })).toEqual(['trade-name']);
+  expect(keysRejected('CNY', 'CGODDR', { ...goods, 'trade-name': 'Anything' })).toEqual([]);
 });

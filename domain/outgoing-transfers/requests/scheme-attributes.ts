@@ -1,7 +1,7 @@
-import type { Problem } from '../../frame/errors.ts';
-import { isCurrency } from '../../frame/money.ts';
-import { checkText } from '../../frame/parties/names.ts';
-import { isDate } from '../../frame/time/dates.ts';
+import type { Problem } from '../../common/errors.ts';
+import { isCurrency } from '../../common/money.ts';
+import { checkText } from '../../common/parties/names.ts';
+import { isDate } from '../../common/time/dates.ts';
 import { TRADE_IN_GOODS, TRADE_IN_SERVICES } from './transfer-reasons.ts';
 
 /** Extra data that banks require for some currencies (specification 4.9), as sent. */
@@ -104,14 +104,14 @@ export function checkSchemeAttributes(
     const value = Object.hasOwn(attributes, rule.key) ? attributes[rule.key] : undefined;
     if (value === undefined) {
       if (rule.required)
-        problems.push(problem(rule.key, '', `${transfer.currency} transfers need ${rule.key}: ${rule.rule}.`));
+        problems.push(problem(rule.key, '', `${transfer.currency} transfers require ${rule.key}: ${rule.rule}.`));
     } else if (!rule.holds(value, transfer))
       problems.push(problem(rule.key, value, `${rule.key} must be ${rule.rule}.`));
   }
   for (const [key, value] of Object.entries(attributes)) {
     if (rules.some((rule) => rule.key === key)) continue;
     problems.push(
-      problem(key.slice(0, 40), value, 'No such attribute belongs to the currency and reason of the transfer.'),
+      problem(key.slice(0, 40), value, 'The attribute is not allowed for the currency and reason of the transfer.'),
     );
   }
   return problems;

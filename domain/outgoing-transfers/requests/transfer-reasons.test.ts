@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { isUuid } from '../../frame/ids.ts';
-import { COUNTRIES } from '../../frame/parties/countries.ts';
+import { isUuid } from '../../common/ids.ts';
+import { COUNTRIES } from '../../common/parties/countries.ts';
 import { findTransferReason, TRADE_IN_GOODS, TRADE_IN_SERVICES, transferReasons } from './transfer-reasons.ts';
 
 const all = COUNTRIES.flatMap((country) => transferReasons(country));

@@ -1,4 +1,4 @@
-import { asId, type TransferReasonId } from '../../frame/ids.ts';
+import { asId, type TransferReasonId } from '../../common/ids.ts';
 
 /** The purpose of a payment, from a list kept by the destination country's regulator (specification 2.13). */
 export interface TransferReason {

@@ -1,5 +1,5 @@
-import { parseAmountMinor } from '../../frame/money.ts';
-import { dateInUtc, type LocalDate } from '../../frame/time/dates.ts';
+import { parseAmountMinor } from '../../common/money.ts';
+import { dateInUtc, type LocalDate } from '../../common/time/dates.ts';
 import type {
   EntryDirection,
   StatedBalance,
@@ -15,16 +15,16 @@ interface Figure {
   readonly count: number | null;
 }
 
-/** A figure of a bank's file that is not what its parts come to. */
+/** A figure of a bank's file that differs from the sum of its parts. */
 export interface FigureMismatch {
   readonly kind: FigureDifference;
-  /** Of the file: which figure of which entry or statement. */
+  /** Identifies the figure and its entry or statement. */
   readonly reference: string;
   /** The file's figure. */
   readonly expected: Figure;
-  /** What its parts come to. */
+  /** The sum of its parts. */
   readonly actual: Figure;
-  /** What the mismatch does to the day's sums. */
+  /** The effect of the mismatch on the day's sums. */
   readonly effect: Totals;
 }
 
@@ -38,7 +38,7 @@ type SumName = 'credits' | 'debits' | 'bookedCredits' | 'bookedDebits';
 
 /**
  * The control figures of the statements of a file, in its order: each statement's summary and balances against its entries, and its
- * opening balance against the closing balance of the one before. Holds sums alone.
+ * opening balance against the closing balance of the one before. Keeps only sums.
  */
 export class StatementFigures {
   readonly #closings = new Map<string, bigint>();
@@ -56,7 +56,7 @@ export class StatementFigures {
 
   add(entry: StatementEntry): void {
     this.#currency ??= entry.currency;
-    // A statement is of one currency: what it has of another is not in its figures.
+    // A statement has one currency: entries in another one are not in its figures.
     if (entry.currency !== this.#currency) return;
     const isCredit = entry.direction === 'credit';
     this.#add(isCredit ? 'credits' : 'debits', entry.amountMinor);
@@ -67,22 +67,27 @@ export class StatementFigures {
   }
 
   /**
-   * The currency and what does not agree of the statement that ends, with its date: what is wrong on another one alike is another matter,
-   * even if the bank gives its statements no ids of their own.
+   * The currency, date and mismatches of the statement that ends. The date distinguishes the same mismatch on another statement, even
+   * if the bank gives its statements no ids.
    */
   end(): {
     readonly currency: string | null;
     readonly date: LocalDate | null;
     readonly mismatches: readonly FigureMismatch[];
+    /** Null if the statement does not say. */
+    readonly opening: bigint | null;
+    readonly closing: bigint | null;
   } {
     const header = this.#header;
     const currency = this.#currency;
-    if (header === null || currency === null) return { currency, date: null, mismatches: [] };
+    if (header === null || currency === null) {
+      return { currency, date: null, mismatches: [], opening: null, closing: null };
+    }
     const closings = header.balances.flatMap(({ code, date }) => (code === 'CLBD' && date !== null ? [date] : []));
     const last = this.#lastBooked ?? header.period.to;
     const date = closings.sort().at(-1) ?? (last && dateInUtc(last));
     const mismatches = [...this.#ofSummary(header, currency), ...this.#ofBalances(header, currency)];
-    return { currency, date, mismatches };
+    return { currency, date, mismatches, ...balancesOf(header, currency) };
   }
 
   #add(name: SumName, amountMinor: bigint): void {
@@ -90,7 +95,7 @@ export class StatementFigures {
     this.#sums = { ...this.#sums, [name]: { count: count + 1, amountMinor: sum + amountMinor } };
   }
 
-  /** Some banks count pending entries and some do not: a figure agrees if either does. */
+  /** Some banks count pending entries and some do not: a figure agrees if it matches either sum. */
   #ofSummary({ number, id, summary }: StatementHeader, currency: string): FigureMismatch[] {
     const { credits, debits, bookedCredits, bookedDebits } = this.#sums;
     const { all } = summary;
@@ -125,9 +130,7 @@ export class StatementFigures {
   }
 
   #ofBalances({ number, id, account, balances }: StatementHeader, currency: string): FigureMismatch[] {
-    const own = balances.filter((balance) => balance.currency === currency);
-    const opening = firstOf(own, ['OPBD', 'PRCD']);
-    const closing = lastOf(own, 'CLBD');
+    const { opening, closing } = balancesOf({ balances }, currency);
     const key = `${account ?? ''} ${currency}`;
     const before = this.#closings.get(key);
     if (closing !== null) this.#closings.set(key, closing);
@@ -144,6 +147,11 @@ export class StatementFigures {
   }
 }
 
+function balancesOf({ balances }: Pick<StatementHeader, 'balances'>, currency: string) {
+  const own = balances.filter((balance) => balance.currency === currency);
+  return { opening: firstOf(own, ['OPBD', 'PRCD']), closing: lastOf(own, 'CLBD') };
+}
+
 function noSums(): Readonly<Record<SumName, Sum>> {
   return { credits: EMPTY, debits: EMPTY, bookedCredits: EMPTY, bookedDebits: EMPTY };
 }
@@ -156,12 +164,12 @@ function netOf(credits: Sum, debits: Sum, sign: bigint): Sum {
   return { count: 0, amountMinor: (credits.amountMinor - debits.amountMinor) * sign };
 }
 
-/** A net amount without an indicator may be either way. */
+/** A net amount without an indicator may have either sign. */
 function isNetEitherWay(name: string, direction: EntryDirection | null, statedMinor: bigint | null, sum: Sum): boolean {
   return name === 'net' && direction === null && statedMinor === -sum.amountMinor;
 }
 
-/** Null agrees with nothing. XML's decimals may begin with a plus or zeros, which JSON's may not. */
+/** Null agrees with nothing. Decimals in XML may begin with a plus sign or zeros; those in JSON may not. */
 function minorOf(text: string, currency: string): bigint | null {
   const digits = text.replace(/^\+/, '').replace(/^(-?)0+(?=\d)/, '$1');
   const minor = parseAmountMinor(digits, currency, { positive: false });
@@ -172,7 +180,7 @@ function signedMinor({ direction, amountMinor }: StatedBalance): bigint {
   return direction === 'credit' ? amountMinor : -amountMinor;
 }
 
-/** Of several days, the earliest. */
+/** The earliest of several balances. */
 function firstOf(balances: readonly StatedBalance[], codes: readonly string[]): bigint | null {
   for (const code of codes) {
     const [first] = balances.filter((one) => one.code === code).sort(byDate);

@@ -9,7 +9,7 @@ import type {
   StatementTransaction,
 } from '../bank-statements.ts';
 import { NOTHING, totalsOf } from '../day-balance.ts';
-import { MovementsOfFile, statedMovement } from './movements-of-file.ts';
+import { FileMovements, statedMovement } from './file-movements.ts';
 import type { NamedPayment } from './named-payments.ts';
 import { FileSurvey } from './survey.ts';
 
@@ -74,7 +74,7 @@ const transactionOf = (
 
 /** Movements and breaks of a file of one entry; `paid-…` are payments out of ours, `got-…` ones in. */
 function read(entry: StatementEntry, transactions: readonly StatementTransaction[], payments: readonly NamedPayment[]) {
-  const file = new MovementsOfFile('GBP', { from: new Date(DAY), to: new Date('2026-11-11') });
+  const file = new FileMovements('GBP', { from: new Date(DAY), to: new Date('2026-11-11') });
   const items: readonly StatementItem[] = [
     HEADER,
     entry,
@@ -136,7 +136,7 @@ describe('charges', () => {
     ]);
   });
 
-  test('of several payments are what their entry has beside them', () => {
+  test('of several payments are the rest of the amount of their entry', () => {
     const transactions = ['paid-1', 'paid-2'].map((name) => transactionOf([amount], [named(name)]));
     expect(read(entryOf(2_050n, { charges: [charge] }), transactions, []).breaks).toEqual([
       ['statement-charges', ENTRY_NAME, totalsOf(false, 0n, 50n)],
@@ -221,7 +221,7 @@ describe('a file', () => {
     ['whose period is another day’s', period('2026-11-10T23:00:00Z', '2026-11-11T22:59:59Z'), false],
     ['whose closing balance is of the day', { balances: [balance('CLBD', DAY)] }, true],
     [
-      'whose opening balance alone is of the day',
+      'whose opening balance is its only date of the day',
       { balances: [balance('OPBD', DAY), balance('CLBD', '2026-11-11')] },
       false,
     ],

@@ -1,4 +1,4 @@
-import { dateInUtc } from '../../frame/time/dates.ts';
+import { dateInUtc } from '../../common/time/dates.ts';
 import type {
   Charge,
   EntryDirection,
@@ -18,22 +18,22 @@ export interface StatedPart {
   readonly number: number;
   readonly direction: EntryDirection;
   readonly amountMinor: bigint;
-  /** What the amount contains beside the payment, as the file has it: signed as the entry, 0n if it says nothing. */
+  /** The charges in the amount, in addition to the payment, as stated in the file: signed like the entry, 0n without any. */
   readonly chargesMinor: bigint;
-  readonly takesBack: boolean;
+  readonly isReversal: boolean;
   /** The transaction's before the entry's. */
   readonly references: readonly PlacedReference[];
 }
 
-/** What an entry as a whole comes to, once its last transaction is known. */
+/** The result of an entry, once its last transaction is known. */
 export interface EndedEntry {
   readonly parts: readonly StatedPart[];
   readonly mismatches: readonly FigureMismatch[];
-  /** What the entry moved: its parts, and what they leave of its amount. */
+  /** The totals that the entry moved: its parts, and the rest of its amount. */
   readonly stated: Totals;
 }
 
-/** Only what is booked moves money. An entry of nothing may still have transactions, which then must come to nothing. */
+/** Only booked entries move money. An entry of zero may still have transactions, which must then sum to zero. */
 export function movesMoney({ status }: StatementEntry): boolean {
   return status === 'BOOK';
 }
@@ -45,10 +45,10 @@ interface BatchSoFar {
 }
 
 /**
- * Takes one entry apart as its transactions come: each is a movement of its own where its amount is known, in the entry's currency. An
- * entry of one transaction or none is one movement, of the entry's amount. Holds one transaction at most.
+ * Splits one entry as its transactions arrive: each with a known amount in the entry's currency is a movement. An entry with one
+ * transaction or none is one movement of the entry's amount. Keeps one transaction at most.
  */
-export class EntryInParts {
+export class EntrySplitter {
   readonly #entry: StatementEntry;
   readonly #batches = new Map<number, BatchSoFar>();
   #first: StatementTransaction | null = null;
@@ -80,7 +80,7 @@ export class EntryInParts {
     if (this.#parts === 0) {
       const single = this.#transactions === 1 ? this.#first : null;
       const mismatches = [...ofBatches, ...(single === null ? [] : singleMismatch(entry, single))];
-      // Banks inform by entries of nothing, of a price for example.
+      // Banks send entries of zero for information, of a price for example.
       if (entry.amountMinor === 0n) return { parts: [], mismatches, stated: NOTHING };
       const stated = totalsOf(entry.direction === 'credit', 1n, entry.amountMinor);
       return { parts: [wholeOf(entry, single, batches)], mismatches, stated };
@@ -99,9 +99,9 @@ export class EntryInParts {
     this.#signedMinor += signed(direction, amountMinor);
     this.#chargesMinor += signedCharges(transaction.charges, this.#entry.currency);
     this.#stated = plus(this.#stated, totalsOf(direction === 'credit', 1n, amountMinor));
-    const takesBack = isTakenBack(this.#entry) || isTakenBack(transaction);
+    const isReversal = isMarkedReversal(this.#entry) || isMarkedReversal(transaction);
     const { references, number } = transaction;
-    return [{ number, direction, amountMinor, chargesMinor: 0n, takesBack, references }];
+    return [{ number, direction, amountMinor, chargesMinor: 0n, isReversal, references }];
   }
 
   #count(transaction: StatementTransaction): void {
@@ -114,7 +114,7 @@ export class EntryInParts {
     });
   }
 
-  /** A batch whose transactions the bank leaves out cannot be checked. */
+  /** A batch whose transactions the bank omits cannot be checked. */
   #batchMismatches(batches: readonly StatedBatch[]): FigureMismatch[] {
     return batches.flatMap((stated): FigureMismatch[] => {
       const found = this.#batches.get(stated.batch);
@@ -138,7 +138,7 @@ export class EntryInParts {
   }
 }
 
-/** What an entry without a reference is known by. */
+/** The name of an entry without a reference. */
 export function entryName({ number, bookedAt }: StatementEntry): string {
   return bookedAt === null ? `entry-${number}` : `entry-${number}-of-${dateInUtc(bookedAt)}`;
 }
@@ -156,12 +156,12 @@ function wholeOf(
     direction,
     amountMinor,
     chargesMinor: chargesOf(entry, single),
-    takesBack: isTakenBack(entry) || (single !== null && isTakenBack(single)),
+    isReversal: isMarkedReversal(entry) || (single !== null && isMarkedReversal(single)),
     references: [...(single?.references ?? []), ...entry.references, ...ofBatch],
   };
 }
 
-/** Charges that explain how the only transaction differs, or that the file says the entry contains. */
+/** Charges that explain the difference of the only transaction, or that the file states for the entry. */
 function chargesOf(entry: StatementEntry, single: StatementTransaction | null): bigint {
   const restMinor = single === null ? 0n : restOf(entry, single);
   const ofTransaction = single === null ? 0n : signedCharges(single.charges, entry.currency);
@@ -171,14 +171,14 @@ function chargesOf(entry: StatementEntry, single: StatementTransaction | null): 
   return isNamed ? signed(entry.direction, charges) : 0n;
 }
 
-/** What the only transaction leaves of its entry, as a credit. */
+/** The rest of the entry's amount beyond its only transaction, as a credit. */
 function restOf(entry: StatementEntry, { amounts, direction }: StatementTransaction): bigint {
   const amountMinor = amountIn(amounts, entry.currency);
   if (amountMinor === null) return 0n;
   return signed(entry.direction, entry.amountMinor) - signed(direction ?? entry.direction, amountMinor);
 }
 
-/** The entry counts as a whole, so what its only transaction says changes no sum. */
+/** The entry counts as a whole, so its only transaction changes no sum. */
 function singleMismatch(entry: StatementEntry, single: StatementTransaction): FigureMismatch[] {
   const restMinor = restOf(entry, single);
   if (restMinor === 0n || chargesOf(entry, single) !== 0n) return [];
@@ -192,7 +192,7 @@ function restMismatch(entry: StatementEntry, restMinor: bigint, ofTransactions: 
   return [isCharged ? { ...mismatch, kind: 'statement-charges' } : mismatch];
 }
 
-/** `restMinor` is what the parts leave of the entry's amount. */
+/** `restMinor` is the part of the entry's amount that its parts do not cover. */
 function entryMismatch(entry: StatementEntry, restMinor: bigint): FigureMismatch {
   return {
     kind: 'statement-entry-differs',
@@ -203,7 +203,7 @@ function entryMismatch(entry: StatementEntry, restMinor: bigint): FigureMismatch
   };
 }
 
-/** As a credit: what is taken off is below zero. Charges are debits unless the file says otherwise. */
+/** As a credit: debits are negative. Charges are debits unless the file says otherwise. */
 function signed(direction: EntryDirection, amountMinor: bigint): bigint {
   return direction === 'credit' ? amountMinor : -amountMinor;
 }
@@ -214,7 +214,7 @@ function signedCharges(charges: readonly Charge[], currency: string): bigint {
     .reduce((sum, { direction, amountMinor }) => sum + signed(direction ?? 'debit', amountMinor), 0n);
 }
 
-/** A transaction's amount in the currency of its entry. Instructed and counter amounts are of other accounts. */
+/** A transaction's amount in the currency of its entry. Instructed and counter-value amounts concern other accounts. */
 function amountIn(amounts: readonly RoledAmount[], currency: string): bigint | null {
   for (const wanted of ['amount', 'transaction'] as const) {
     const found = amounts.find((one) => one.role === wanted && one.currency === currency);
@@ -224,13 +224,13 @@ function amountIn(amounts: readonly RoledAmount[], currency: string): bigint | n
 }
 
 /** ISO 20022's sub-families of payments that are returned, cancelled or reversed. */
-const TAKEN_BACK = ['RRTN', 'RPCR', 'RCDD', 'PRDD', 'UPDD'];
+const REVERSAL_SUBFAMILIES = ['RRTN', 'RPCR', 'RCDD', 'PRDD', 'UPDD'];
 
-function isTakenBack(one: StatementEntry | StatementTransaction): boolean {
+function isMarkedReversal(one: StatementEntry | StatementTransaction): boolean {
   return (
     one.reversalIndicator === true ||
     one.returnInformation ||
     one.returnReason !== null ||
-    TAKEN_BACK.includes(one.bankTransactionCode?.split('/').at(-1) ?? '')
+    REVERSAL_SUBFAMILIES.includes(one.bankTransactionCode?.split('/').at(-1) ?? '')
   );
 }

@@ -1,19 +1,19 @@
-import { dateInUtc, type LocalDate } from '../../frame/time/dates.ts';
+import { addDays, dateInUtc, type LocalDate } from '../../common/time/dates.ts';
 import type { StatementHeader, StatementItem } from '../bank-statements.ts';
 import { movesMoney } from './statement-movements.ts';
 
-/** What a file has of one currency. */
+/** The contents of a file in one currency. */
 export interface SurveyedCurrency {
   readonly accounts: ReadonlySet<string>;
   /** An entry or a balance; a bank may list accounts that are empty. */
   readonly hasMoney: boolean;
-  /** It has a booked entry of the day, or a statement that covers it: a quiet day has no entry. */
+  /** The file has a booked entry of the day, or a statement that covers it: a day may have no entry. */
   readonly isOfDay: boolean;
 }
 
 type Found = { accounts: Set<string>; hasMoney: boolean; isOfDay: boolean };
 
-/** Whose statements a file has, and of which currencies, before anything of it is recorded. */
+/** The accounts and currencies in a file, determined before anything is recorded. */
 export class FileSurvey {
   readonly #day: LocalDate;
   readonly #currencies = new Map<string, Found>();
@@ -50,9 +50,27 @@ export class FileSurvey {
   }
 }
 
+/** More than a year: no bank states that at once. */
+const DAYS_MAX = 400;
+
+/** The days that a statement covers, also those on which nothing was booked. */
+export function coveredDays(header: StatementHeader): readonly LocalDate[] {
+  const { period, balances } = header;
+  const named = [period.from, period.to].flatMap((one) => (one === null ? [] : [dateInUtc(one)]));
+  const dates = [...named, ...balances.flatMap(({ date }) => (date === null ? [] : [date]))].sort();
+  const [first] = dates;
+  const last = dates.at(-1);
+  const days: LocalDate[] = [];
+  if (first === undefined || last === undefined) return days;
+  for (let day = first, at = 0; day <= last && at < DAYS_MAX; day = addDays(day, 1), at += 1) {
+    if (covers(header, day)) days.push(day);
+  }
+  return days;
+}
+
 const NOON_MS = 12 * 3_600_000;
 
-/** By its period, in whatever zone, or by the dates of its balances. */
+/** Whether the statement covers the day, by its period, in any zone, or by the dates of its balances. */
 function covers({ period, balances }: StatementHeader, day: LocalDate): boolean {
   const { from, to } = period;
   if (from !== null && to !== null) {
@@ -65,6 +83,6 @@ function covers({ period, balances }: StatementHeader, day: LocalDate): boolean 
   const closing = datesOf('CLBD').at(-1);
   const [opening = closing] = datesOf('OPBD', 'PRCD');
   if (closing === undefined || opening === undefined) return false;
-  // An opening balance may have the date of the day before, whose closing balance it is.
+  // An opening balance may have the date of the previous day, of which it is the closing balance.
   return day === closing || (opening < day && day < closing);
 }

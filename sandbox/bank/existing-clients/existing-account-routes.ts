@@ -12,8 +12,8 @@ import {
   findExistingAccount,
   HAND_OVER_REQUEST,
   handOverAccount,
-  keepExistingAccount,
   showExistingAccount,
+  storeExistingAccount,
 } from './existing-accounts.ts';
 import { bySourceId } from './existing-client-routes.ts';
 import { existingClients } from './existing-clients.ts';
@@ -21,7 +21,7 @@ import { existingClients } from './existing-clients.ts';
 /** Routes for the bank's operator to enter accounts, and for the service to have them handed over. */
 export function existingAccountRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void {
   app.post('/existing-accounts', async (c) =>
-    answer(c, 201, showExistingAccount(await keepExistingAccount(bank, await readBody(c, EXISTING_ACCOUNT_REQUEST)))),
+    answer(c, 201, showExistingAccount(await storeExistingAccount(bank, await readBody(c, EXISTING_ACCOUNT_REQUEST)))),
   );
   app.get('/existing-accounts', (c) => answer(c, 200, { accounts: existingAccounts(bank).map(listed(bank)) }));
 

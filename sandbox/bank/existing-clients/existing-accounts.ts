@@ -1,18 +1,18 @@
 import * as v from 'valibot';
-import { amountNumber, isCurrency, parseAmountMinor } from '../../../domain/frame/money.ts';
+import { amountNumber, isCurrency, parseAmountMinor } from '../../../domain/common/money.ts';
 import type { Bank } from '../bank.ts';
-import type { ExistingAccount, Identifiers, Refusal } from '../books.ts';
+import type { ExistingAccount, Identifiers, Rejection } from '../books.ts';
 import { amountDigits, BankError, IDENTIFIERS, invalid, maybe, reference, routingCodes, text } from '../wire.ts';
 import { findClientByReference, findExistingClient } from './existing-clients.ts';
 import { READY_MADE_ACCOUNTS } from './ready-made-accounts.ts';
 
 /**
- * Accounts that the bank had before the service. Until one is handed over, its money and its payments are the bank's own
- * matter: no callback, no entry of the pooled position. As with clients, the bank's operator may enter what the service refuses.
+ * Accounts that the bank had before the service existed. Until one is handed over, its money and its payments concern only the
+ * bank: no callback, no entry of the pooled position. As with clients, the bank's operator may enter what the service rejects.
  */
 export const EXISTING_ACCOUNT_REQUEST = v.strictObject({
   sourceId: reference(),
-  /** Its owner: the source id of an existing client, or the bank's reference of any client. */
+  /** The owner: the source id of an existing client, or the bank's reference of any client. */
   clientSourceId: maybe(reference()),
   clientReference: maybe(reference()),
   status: v.nullish(v.picklist(['open', 'closed'], 'must be open or closed'), 'open'),
@@ -26,7 +26,7 @@ export const EXISTING_ACCOUNT_REQUEST = v.strictObject({
 
 export const HAND_OVER_REQUEST = v.object({ ourReference: reference(), alias: text() });
 
-export async function keepExistingAccount(
+export async function storeExistingAccount(
   bank: Bank,
   request: v.InferOutput<typeof EXISTING_ACCOUNT_REQUEST>,
 ): Promise<ExistingAccount> {
@@ -44,7 +44,7 @@ export async function keepExistingAccount(
   }
   const owner = clientSourceId === null ? named : findExistingClient(bank, clientSourceId)?.reference;
   if (!owner || findClientByReference(bank, owner) === null) {
-    throw invalid(named === null ? 'clientSourceId' : 'clientReference', 'is not that of a client of this bank');
+    throw invalid(named === null ? 'clientSourceId' : 'clientReference', 'does not belong to a client of this bank');
   }
   const balanceMinor = parseAmountMinor(balance, kept.currency, { positive: false });
   if (typeof balanceMinor !== 'bigint') throw invalid('balance', 'must be an amount of the currency');
@@ -72,7 +72,7 @@ export function existingAccounts(bank: Bank): readonly ExistingAccount[] {
   return [...new Map([...READY_MADE_ACCOUNTS, ...bank.books.existingAccounts]).values()];
 }
 
-/** The existing account that a payer names, unless the service has it by now. */
+/** The existing account that a payer names, unless the service already has it. */
 export function findUnmigrated(bank: Bank, receiver: Identifiers, currency: string): ExistingAccount | null {
   const names = ({ iban, accountNumber, routingCodes: codes }: Identifiers) =>
     receiver.iban === null
@@ -95,8 +95,8 @@ function compact(code: string | undefined): string | undefined {
 }
 
 /**
- * Hands the account over to the service, once: from now on it is one of the customer's, and its balance, as it is at this
- * instant, is on the pooled position. A repetition gives the first answer, whatever reference it names.
+ * Hands the account over to the service, once: from now on it belongs to the customer, and its balance at this instant is on
+ * the pooled position. A repetition gets the first answer, whatever reference it names.
  */
 export async function handOverAccount(
   bank: Bank,
@@ -150,7 +150,7 @@ export async function handOverAccount(
   return handedOver;
 }
 
-function notReleased(code: string, message: string): Refusal {
+function notReleased(code: string, message: string): Rejection {
   return { category: 'functional', origin: 'provider', code, message, attributes: {} };
 }
 

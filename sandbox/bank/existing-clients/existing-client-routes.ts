@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import type { Hono, MiddlewareHandler } from 'hono';
-import { refusalOf } from '../accounts.ts';
+import { rejectionOf } from '../accounts.ts';
 import type { Bank } from '../bank.ts';
 import { cut } from '../faults.ts';
-import { LATE_ANSWER_MS } from '../payments/courses.ts';
+import { LATE_ANSWER_MS } from '../payments/scenarios.ts';
 import { answer, BankError, notFound, readBody } from '../wire.ts';
 import {
   CLIENT_CLOSED,
@@ -13,14 +13,14 @@ import {
   existingClients,
   findExistingBeneficiary,
   findExistingClient,
-  keepExistingBeneficiary,
-  keepExistingClient,
+  storeExistingBeneficiary,
+  storeExistingClient,
 } from './existing-clients.ts';
 
 /** Routes for the bank's operator to enter clients and beneficiaries, and for the service to import them. */
 export function existingClientRoutes(app: Hono<{ Bindings: HttpBindings }>, bank: Bank): void {
   app.post('/existing-clients', async (c) =>
-    answer(c, 201, await keepExistingClient(bank, await readBody(c, EXISTING_CLIENT_REQUEST))),
+    answer(c, 201, await storeExistingClient(bank, await readBody(c, EXISTING_CLIENT_REQUEST))),
   );
   app.get('/existing-clients', (c) =>
     answer(c, 200, {
@@ -28,7 +28,7 @@ export function existingClientRoutes(app: Hono<{ Bindings: HttpBindings }>, bank
     }),
   );
   app.post('/existing-beneficiaries', async (c) =>
-    answer(c, 201, await keepExistingBeneficiary(bank, await readBody(c, EXISTING_BENEFICIARY_REQUEST))),
+    answer(c, 201, await storeExistingBeneficiary(bank, await readBody(c, EXISTING_BENEFICIARY_REQUEST))),
   );
 
   const magic = bySourceId(bank);
@@ -49,9 +49,10 @@ export function existingClientRoutes(app: Hono<{ Bindings: HttpBindings }>, bank
 export function bySourceId(bank: Bank): MiddlewareHandler<{ Bindings: HttpBindings }> {
   return async (c, next) => {
     const sourceId = c.req.param('sourceId') ?? '';
-    const error = refusalOf(sourceId, 'fail');
+    const error = rejectionOf(sourceId, 'fail');
     if (error !== null) return answer(c, 422, { error });
-    if (sourceId.startsWith('unavailable')) throw new BankError(503, 'unavailable', 'The bank is away for a moment.');
+    if (sourceId.startsWith('unavailable'))
+      throw new BankError(503, 'unavailable', 'The bank is temporarily unavailable.');
     if (sourceId.startsWith('cut')) return cut(c);
     if (sourceId.startsWith('slow')) await sleep(LATE_ANSWER_MS, undefined, { signal: bank.closing.signal });
     await next();

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import type { Bank } from '../bank.ts';
-import type { ExistingBeneficiary, ExistingClient, Refusal } from '../books.ts';
+import type { ExistingBeneficiary, ExistingClient, Rejection } from '../books.ts';
 import { BankError, invalid, maybe, reference, text } from '../wire.ts';
 import { READY_MADE_BENEFICIARIES, READY_MADE_CLIENTS } from './ready-made-clients.ts';
 
 /**
- * Clients and beneficiaries that the bank had before the service, for migration. The bank stores whatever its
- * operator enters, also what the service refuses: any text, and no required fields.
+ * Clients and beneficiaries that the bank had before the service existed, for migration. The bank stores whatever its
+ * operator enters, even what the service rejects: any text, and no required fields.
  */
 const words = maybe(text());
 
@@ -65,7 +65,7 @@ export const EXISTING_CLIENT_REQUEST = v.strictObject({
 
 export const EXISTING_BENEFICIARY_REQUEST = v.strictObject({
   sourceId: reference(),
-  /** Its owner: the source id of an existing client, or the bank's reference of any client. */
+  /** The owner: the source id of an existing client, or the bank's reference of any client. */
   clientSourceId: maybe(reference()),
   clientReference: maybe(reference()),
   identity: maybe(identity),
@@ -75,7 +75,7 @@ export const EXISTING_BENEFICIARY_REQUEST = v.strictObject({
   bankAccounts: v.nullish(v.array(bankAccount), []),
 });
 
-export async function keepExistingClient(
+export async function storeExistingClient(
   bank: Bank,
   request: v.InferOutput<typeof EXISTING_CLIENT_REQUEST>,
 ): Promise<ExistingClient> {
@@ -85,7 +85,7 @@ export async function keepExistingClient(
   return client;
 }
 
-export async function keepExistingBeneficiary(
+export async function storeExistingBeneficiary(
   bank: Bank,
   request: v.InferOutput<typeof EXISTING_BENEFICIARY_REQUEST>,
 ): Promise<ExistingBeneficiary> {
@@ -95,7 +95,7 @@ export async function keepExistingBeneficiary(
   }
   const owner = clientSourceId === null ? named : findExistingClient(bank, clientSourceId)?.reference;
   if (!owner || !isClientReference(bank, owner)) {
-    throw invalid(named === null ? 'clientSourceId' : 'clientReference', 'is not that of a client of this bank');
+    throw invalid(named === null ? 'clientSourceId' : 'clientReference', 'does not belong to a client of this bank');
   }
   if (findExistingBeneficiary(bank, request.sourceId) !== null) throw taken('beneficiary');
   const beneficiary: ExistingBeneficiary = { ...kept, clientReference: owner, reference: `SBB-${randomUUID()}` };
@@ -125,23 +125,25 @@ export interface ClientOfBank {
   readonly fullName: string;
   /** Null if the bank does not know it. */
   readonly identityType: 'individual' | 'corporate' | null;
+  /** Of a client that the bank had before the service existed. */
+  readonly identifications: ExistingClient['identity']['identifications'];
 }
 
 export function findClientByReference(bank: Bank, clientReference: string): ClientOfBank | null {
   for (const { reference: own, fullName, identityType = null } of bank.books.clients.values()) {
-    if (own === clientReference) return { fullName, identityType };
+    if (own === clientReference) return { fullName, identityType, identifications: [] };
   }
   for (const client of existingClients(bank)) {
     if (client.reference !== clientReference) continue;
-    const { type, legalName, givenName, familyName } = client.identity;
+    const { type, legalName, givenName, familyName, identifications } = client.identity;
     const fullName = legalName ?? [givenName, familyName].filter((name) => name !== null).join(' ');
-    return { fullName, identityType: type === 'individual' || type === 'corporate' ? type : null };
+    return { fullName, identityType: type === 'individual' || type === 'corporate' ? type : null, identifications };
   }
   return null;
 }
 
 /** The bank does not release the data of a former client. */
-export const CLIENT_CLOSED: Refusal = {
+export const CLIENT_CLOSED: Rejection = {
   category: 'functional',
   origin: 'provider',
   code: 'client-closed',

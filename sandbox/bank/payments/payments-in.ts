@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { amountNumber } from '../../../domain/frame/money.ts';
+import { amountNumber } from '../../../domain/common/money.ts';
 import { type Bank, callbackOf } from '../bank.ts';
 import type { PaymentIn } from '../books.ts';
 import { findUnmigrated } from '../existing-clients/existing-accounts.ts';
@@ -18,6 +18,7 @@ import {
   reference,
   text,
 } from '../wire.ts';
+import { returnedToPayerMinor, showReturns } from './returns-to-payers.ts';
 
 /** Passed on as the payer's bank wrote it: only the receiver's IBAN is validated. */
 const SENDER_ACCOUNT = v.object({
@@ -49,15 +50,15 @@ export const PAYMENT_IN_REQUEST = v.object({
 export type PaymentInRequest = v.InferOutput<typeof PAYMENT_IN_REQUEST>;
 
 /**
- * An outside payer pays. The customer must match the receiver: any receiver is accepted, known or not. The customer hears
- * nothing of a payment to an existing account that is not handed over.
+ * An outside payer pays. The customer must match the receiver: any receiver is accepted, known or not. The customer is not
+ * notified of a payment to an existing account that is not handed over.
  */
 export async function receivePayment(bank: Bank, request: PaymentInRequest): Promise<PaymentIn> {
   const amount = amountMinor(request.amount, request.currency);
   checkScheme(request.scheme, request.currency);
   const { iban, accountNumber, routingCodes } = request;
   if (accountNumber !== null && iban === null && Object.keys(routingCodes).length === 0) {
-    throw invalid('routingCodes', 'is needed with accountNumber');
+    throw invalid('routingCodes', 'is required with accountNumber');
   }
   if (iban === null && accountNumber === null && (request.reference ?? '').trim() === '') {
     throw invalid(
@@ -114,7 +115,7 @@ export async function receivePayment(bank: Bank, request: PaymentInRequest): Pro
 export async function releasePayment(bank: Bank, paymentId: string): Promise<PaymentIn> {
   const payment = bank.books.paymentsIn.get(paymentId);
   if (payment === undefined) throw new BankError(404, 'not-found', 'No payment in has this id.');
-  if (payment.status === 'sent-back') throw new BankError(409, 'already-sent-back', 'The payment went back.');
+  if (payment.status === 'sent-back') throw new BankError(409, 'already-sent-back', 'The payment has been returned.');
   if (payment.status === 'booked') return payment;
   const released: PaymentIn = { ...payment, status: 'booked' };
   const { paymentReference, currency: code } = released;
@@ -157,14 +158,17 @@ export async function returnPaymentIn(bank: Bank, paymentId: string, request: Re
   if (payment === undefined) throw new BankError(404, 'not-found', 'No payment in has this id.');
   const amount = amountMinor(request.amount, request.currency);
   if (amount !== payment.amountMinor || request.currency !== payment.currency) {
-    throw new BankError(422, 'amount-differs', 'A payment goes back whole.');
+    throw new BankError(422, 'amount-differs', 'A payment can only be returned in full.');
   }
   if (payment.sentBack !== null) {
     if (payment.sentBack.ourReference !== request.ourReference) {
-      throw new BankError(409, 'already-sent-back', 'The payment went back under another reference.');
+      throw new BankError(409, 'already-sent-back', 'The payment has been returned under another reference.');
     }
     await bank.settled();
     return payment;
+  }
+  if (returnedToPayerMinor(bank, payment) > 0n) {
+    throw new BankError(422, 'ARDT', 'A part of the payment has been returned, or is on its way back.');
   }
   const { ourReference, endToEndId: named, code } = request;
   const sentBack: PaymentIn = {
@@ -216,6 +220,7 @@ function callbackData(payment: PaymentIn) {
   };
 }
 
-export function showPaymentIn(payment: PaymentIn) {
-  return { ...callbackData(payment), status: payment.status, createdAt: payment.createdAt, sentBack: payment.sentBack };
+export function showPaymentIn(bank: Bank, payment: PaymentIn) {
+  const { status, createdAt, sentBack } = payment;
+  return { ...callbackData(payment), status, createdAt, sentBack, returns: showReturns(bank, payment) };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { amountNumber } from '../../../domain/frame/money.ts';
+import { isIban } from '../../../domain/accounts/identifiers/ibans.ts';
+import { amountNumber } from '../../../domain/common/money.ts';
 import { type Bank, type TimedAction, timerAfter } from '../bank.ts';
 import type { Change, Payment } from '../books.ts';
 import {
@@ -11,15 +12,19 @@ import {
   currency,
   endToEndId,
   IDENTIFIERS,
+  invalid,
   maybe,
+  NO_IBAN,
   number,
   reference,
   text,
+  unspacedText,
 } from '../wire.ts';
-import { type Course, courseOf } from './courses.ts';
-import { acceptRecall, refuseRecall, withoutCallbacks } from './recalls.ts';
+import { acceptRecall, rejectRecall, withoutCallbacks } from './recalls.ts';
 import { conflict, entryOf, isOpen, paymentCallback } from './records.ts';
-import { giveBack, returnedMinorOf, returnsOf } from './returns.ts';
+import { returnedMinorOf, returnFromCreditor, returnsOf } from './returns.ts';
+import { rejectionOfReturn, withReturn } from './returns-to-payers.ts';
+import { type Scenario, scenarioOf } from './scenarios.ts';
 
 const PARTY = { ...IDENTIFIERS, name: text(), country: maybe(text(2)) };
 
@@ -31,23 +36,28 @@ export const PAYMENT_REQUEST = v.object({
   currency: currency(),
   scheme: text(40),
   debtor: v.object({ ...PARTY, accountId: reference() }),
-  creditor: v.object(PARTY),
+  creditor: v.object({ ...PARTY, iban: maybe(unspacedText()) }),
   remittanceText: v.nullish(text(), ''),
   attributes: v.nullish(v.record(text(40), text()), {}),
+  returnOf: maybe(v.object({ paymentId: reference(), code: text(10) })),
 });
 export type PaymentRequest = v.InferOutput<typeof PAYMENT_REQUEST>;
 
 /** `payment` is null if the bank only answered that it is unavailable. */
 export interface Submission {
   readonly payment: Payment | null;
-  readonly answer: Course['answer'] | null;
+  readonly answer: Scenario['answer'] | null;
 }
 
-/** The same reference, money and account are the same payment: it gets the first one's result, unless that was a refusal. */
+/** The same reference, money and account identify the same payment: it gets the first result, unless that was a rejection. */
 export async function submitPayment(bank: Bank, request: PaymentRequest): Promise<Submission> {
   const amount = amountMinor(request.amount, request.currency);
   checkScheme(request.scheme, request.currency);
-  const { later, refusal, ...course } = courseOf(amount);
+  // A payer's is passed on as the payer's bank wrote it.
+  const { iban: creditorIban } = request.creditor;
+  if (request.returnOf === null && creditorIban !== null && !isIban(creditorIban))
+    throw invalid('creditor.iban', NO_IBAN);
+  const { later, rejection, ...course } = scenarioOf(amount);
   const attempt = request.attempt ?? 1;
   const earlier = bank.books.payments.get(request.ourReference);
   const payment = earlier ?? newPayment(bank, request, amount);
@@ -62,14 +72,16 @@ export async function submitPayment(bank: Bank, request: PaymentRequest): Promis
     await bank.commit({ put: { payments: [{ ...payment, submissions: payment.submissions + 1 }] } });
     return { payment: null, answer: null };
   }
-  const refusals = payment.refusals ?? 0;
-  const error = refusal !== undefined && refusals < refusal.times ? refusal.error : null;
-  const refused = error === null ? {} : { refusals: refusals + 1 };
-  const status = error === null ? course.status : 'refused';
-  const taken: Payment = { ...payment, ...refused, attempt, status, error, code: error?.code ?? null };
+  const rejections = payment.rejections ?? 0;
+  const isRejected = rejection !== undefined && rejections < rejection.times;
+  const error = isRejected ? rejection.error : rejectionOfReturn(bank, payment);
+  const rejected = error === null ? {} : { rejections: rejections + 1 };
+  const status = error === null ? course.status : 'rejected';
+  const taken: Payment = { ...payment, ...rejected, attempt, status, error, code: error?.code ?? null };
   await bank.commit({
     put: {
       payments: [taken],
+      paymentsIn: error === null ? withReturn(bank, taken) : [],
       entries: error === null ? [entryOf(bank, taken, 'payment-out')] : [],
       timers:
         later === undefined || error !== null
@@ -94,6 +106,7 @@ function newPayment(bank: Bank, request: PaymentRequest, amount: bigint): Paymen
     debtor: request.debtor,
     creditor: request.creditor,
     remittanceText: request.remittanceText,
+    ...(request.returnOf === null ? {} : { returnOf: request.returnOf }),
     submissions: 0,
     createdAt: bank.now().toISOString(),
     code: null,
@@ -101,18 +114,19 @@ function newPayment(bank: Bank, request: PaymentRequest, amount: bigint): Paymen
   };
 }
 
-/** A refused payment may be asked for anew. What refers to the refused attempt or an earlier one is a repetition. */
+/** A rejected payment may be submitted again. A request for the rejected attempt or an earlier one is a repetition. */
 function isNewAttempt(payment: Payment, attempt: number): boolean {
-  return payment.status === 'refused' && attempt > (payment.attempt ?? 1);
+  return payment.status === 'rejected' && attempt > (payment.attempt ?? 1);
 }
 
-/** Names and texts may differ in a repetition; what moves the money may not. */
+/** Names and texts may differ in a repetition; the fields that move the money may not. */
 function isSame(payment: Payment, request: PaymentRequest, amount: bigint): boolean {
   const { debtor, creditor } = payment;
   return (
     payment.amountMinor === amount &&
     payment.currency === request.currency &&
     payment.scheme === request.scheme &&
+    payment.returnOf?.paymentId === request.returnOf?.paymentId &&
     debtor.accountId === request.debtor.accountId &&
     creditor.iban === request.creditor.iban &&
     creditor.accountNumber === request.creditor.accountNumber &&
@@ -173,10 +187,10 @@ export const PAYMENT_ACTIONS = {
   'complete-silently': timed((bank, payment) => complete(bank, payment, 0)),
   'complete-and-tell-twice': timed((bank, payment) => complete(bank, payment, 2)),
   fail: timed((bank, payment) => fail(bank, payment)),
-  return: timed((bank, payment) => giveBack(bank, payment)),
+  return: timed((bank, payment) => returnFromCreditor(bank, payment)),
   'accept-recall': timed((bank, payment) => acceptRecall(bank, payment)),
   'accept-recall-silently': timed((bank, payment) => withoutCallbacks(acceptRecall(bank, payment))),
-  'refuse-recall': timed((bank, payment) => refuseRecall(bank, payment)),
+  'reject-recall': timed((bank, payment) => rejectRecall(bank, payment)),
 };
 
 export function showPayment(payment: Payment) {
@@ -194,6 +208,7 @@ export function showPayment(payment: Payment) {
     currency: code,
     scheme,
     remittanceText: payment.remittanceText,
+    returnOf: payment.returnOf ?? null,
     creditor: payment.creditor,
     createdAt,
     code: payment.code,

@@ -1,33 +1,33 @@
 import * as v from 'valibot';
 import { type Bank, timerAfter } from '../bank.ts';
-import type { Change, Payment, Recall, Refusal } from '../books.ts';
+import type { Change, Payment, Recall, Rejection } from '../books.ts';
 import { BankError, reference } from '../wire.ts';
-import { courseOf } from './courses.ts';
 import { conflict, isOpen, paymentCallback } from './records.ts';
-import { giveBack, returnedMinorOf } from './returns.ts';
+import { returnedMinorOf, returnFromCreditor } from './returns.ts';
+import { scenarioOf } from './scenarios.ts';
 
 export const RECALL_REQUEST = v.object({ recallReference: reference() });
 
-/** Following a cancellation request. */
+/** FOCR: following a cancellation request. */
 const RECALLED_CODE = 'FOCR';
-/** The creditor does not agree. */
-const REFUSED_CODE = 'CUST';
-const ACCEPTED: NonNullable<ReturnType<typeof courseOf>['recall']> = { action: 'accept-recall', afterMs: 1_000 };
+/** CUST: the creditor does not agree. */
+const REJECTED_CODE = 'CUST';
+const ACCEPTED: NonNullable<ReturnType<typeof scenarioOf>['recall']> = { action: 'accept-recall', afterMs: 1_000 };
 
-const ALREADY_RETURNED: Refusal = {
+const ALREADY_RETURNED: Rejection = {
   category: 'functional',
   origin: 'customer',
   code: 'ARDT',
-  message: 'All of the payment has come back already.',
+  message: 'The payment has already been returned in full.',
   attributes: {},
 };
 
-/** Asks the creditor's bank for a payment back; the amount of the payment says what it answers. A repetition has no effect. */
+/** Asks the creditor's bank to return a payment; the amount of the payment selects the answer. A repetition has no effect. */
 export async function recall(
   bank: Bank,
   payment: Payment,
   { recallReference }: v.InferOutput<typeof RECALL_REQUEST>,
-): Promise<Recall | Refusal> {
+): Promise<Recall | Rejection> {
   const earlier = payment.recall ?? null;
   if (earlier?.recallReference === recallReference) {
     await bank.settled();
@@ -39,27 +39,27 @@ export async function recall(
   }
   if (earlier?.status === 'asked') throw new BankError(409, 'illegal-state', 'Another recall has no answer yet.');
   const asked: Recall = { recallReference, status: 'asked', code: null };
-  const { action, afterMs } = courseOf(payment.amountMinor).recall ?? ACCEPTED;
+  const { action, afterMs } = scenarioOf(payment.amountMinor).recall ?? ACCEPTED;
   const timers = [timerAfter(bank, action, payment.ourReference, afterMs)];
   await bank.commit({ put: { payments: [{ ...payment, recall: asked }], timers } });
   return asked;
 }
 
-/** Gives back all that is left. */
+/** Returns everything that is left. */
 export function acceptRecall(bank: Bank, payment: Payment): Change | null {
   const open = openRecallOf(payment);
   if (open === null) return null;
   const accepted: Payment = { ...payment, recall: { ...open, status: 'accepted', code: RECALLED_CODE } };
-  return giveBack(bank, accepted, { code: RECALLED_CODE }) ?? { put: { payments: [accepted] } };
+  return returnFromCreditor(bank, accepted, { code: RECALLED_CODE }) ?? { put: { payments: [accepted] } };
 }
 
-export function refuseRecall(bank: Bank, payment: Payment): Change | null {
+export function rejectRecall(bank: Bank, payment: Payment): Change | null {
   const open = openRecallOf(payment);
   if (open === null) return null;
-  const refused: Payment = { ...payment, recall: { ...open, status: 'refused', code: REFUSED_CODE } };
-  const data = { recallReference: open.recallReference, code: REFUSED_CODE };
+  const rejected: Payment = { ...payment, recall: { ...open, status: 'rejected', code: REJECTED_CODE } };
+  const data = { recallReference: open.recallReference, code: REJECTED_CODE };
   return {
-    put: { payments: [refused], callbacks: [paymentCallback(bank, refused, 'payment-recall-refused', { data })] },
+    put: { payments: [rejected], callbacks: [paymentCallback(bank, rejected, 'payment-recall-rejected', { data })] },
   };
 }
 

@@ -1,9 +1,9 @@
-import { amountNumber } from '../../../domain/frame/money.ts';
+import { amountNumber } from '../../../domain/common/money.ts';
 import { type Bank, callbackOf } from '../bank.ts';
 import type { EntryKind, Payment } from '../books.ts';
 import { BankError } from '../wire.ts';
 
-/** What every change of a payment leaves behind: entries, callbacks, and the refusal of what its state does not allow. */
+/** What every change of a payment needs: entries, callbacks, and the rejection of a change that its state does not allow. */
 export function isOpen({ status }: Payment): boolean {
   return status === 'accepted' || status === 'released';
 }

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { amountNumber } from '../../../domain/frame/money.ts';
+import { amountNumber } from '../../../domain/common/money.ts';
 import type { Bank } from '../bank.ts';
-import type { Change, GivenBack, Payment } from '../books.ts';
+import type { Change, CreditorReturn, Payment } from '../books.ts';
 import { invalid } from '../wire.ts';
 import { conflict, entryOf, isOpen, paymentCallback } from './records.ts';
 
 const RETURNED_CODE = 'AC06';
 
-/** What is to be returned: by default all that is left, for AC06. */
+/** A return: by default of everything that is left, for AC06. */
 export interface ReturnRequest {
   readonly code?: string | undefined;
   readonly amountMinor?: bigint | undefined;
-  /** Tells two returns of the same amount apart. */
+  /** Distinguishes two returns of the same amount. */
   readonly returnReference?: string | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface ReturnRequest {
  * Returns a payment from the creditor's bank, in full or in parts, up to what was paid; an open one is completed first. Null for a
  * repetition: the same reference or, without one, the amount of the latest return.
  */
-export function giveBack(bank: Bank, payment: Payment, asked: ReturnRequest = {}): Change | null {
+export function returnFromCreditor(bank: Bank, payment: Payment, asked: ReturnRequest = {}): Change | null {
   const earlier = returnsOf(payment);
   const left = payment.amountMinor - returnedMinorOf(payment);
   if ((asked.amountMinor ?? 0n) > payment.amountMinor) throw invalid('amount', 'is more than was paid');
@@ -30,7 +30,7 @@ export function giveBack(bank: Bank, payment: Payment, asked: ReturnRequest = {}
   if (isKnown || (status !== 'completed' && status !== 'returned' && !isOpen(payment)) || amountMinor > left) {
     throw conflict(payment, 'returned');
   }
-  const one: GivenBack = {
+  const one: CreditorReturn = {
     returnReference: asked.returnReference ?? randomUUID(),
     code: asked.code ?? RETURNED_CODE,
     amountMinor,
@@ -48,7 +48,7 @@ export function giveBack(bank: Bank, payment: Payment, asked: ReturnRequest = {}
   };
 }
 
-function isRepeated(earlier: readonly GivenBack[], left: bigint, asked: ReturnRequest): boolean {
+function isRepeated(earlier: readonly CreditorReturn[], left: bigint, asked: ReturnRequest): boolean {
   const { amountMinor, returnReference } = asked;
   if (returnReference !== undefined) {
     return earlier.some(
@@ -60,7 +60,7 @@ function isRepeated(earlier: readonly GivenBack[], left: bigint, asked: ReturnRe
 }
 
 /** Oldest first. Rows from before returns in parts hold one return, in full unless they say otherwise. */
-export function returnsOf({ status, returns, ...payment }: Payment): readonly GivenBack[] {
+export function returnsOf({ status, returns, ...payment }: Payment): readonly CreditorReturn[] {
   if (returns !== undefined) return returns;
   const { returnReference, returnedMinor, amountMinor, code } = payment;
   if (status !== 'returned') return [];

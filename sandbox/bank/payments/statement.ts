@@ -1,8 +1,8 @@
-import { amountNumber, isCurrency } from '../../../domain/frame/money.ts';
+import { amountNumber, isCurrency } from '../../../domain/common/money.ts';
 import type { Bank } from '../bank.ts';
 import { type Entry, type EntryKind, isCredit } from '../books.ts';
 import { BankError, invalid } from '../wire.ts';
-import { inventions, type ToldEntry, tell } from './statement-lies.ts';
+import { inventedEntries, type ShownEntry, shownEntries } from './statement-faults.ts';
 
 const PAGE_SIZE = 1_000;
 const PAGE_SIZE_MAX = 10_000;
@@ -30,21 +30,21 @@ export function statement(bank: Bank, query: StatementQuery) {
   const after = whole('after', query.after, Number.MAX_SAFE_INTEGER) ?? 0;
   const limit = Math.max(1, whole('limit', query.limit, PAGE_SIZE_MAX) ?? PAGE_SIZE);
 
-  const isAsked = (entry: ToldEntry) => {
+  const isAsked = (entry: ShownEntry) => {
     const bookedAtMs = Date.parse(entry.bookedAt);
     return bookedAtMs >= fromMs && bookedAtMs < toMs && belongs(entry);
   };
-  // What is made up has no place in the order of the books.
-  const entries: ToldEntry[] = after === 0 ? inventions(bank).filter(isAsked) : [];
-  let shown = 0;
+  // Invented entries have no position in the order of the books.
+  const entries: ShownEntry[] = after === 0 ? inventedEntries(bank).filter(isAsked) : [];
+  let count = 0;
   let last = after;
   for (const entry of bank.books.entries.values()) {
     if (entry.sequence <= after) continue;
-    const told = tell(bank, entry).filter(isAsked);
-    if (told.length === 0) continue;
-    if (shown === limit) return { entries: entries.map(showEntry), next: String(last) };
-    entries.push(...told);
-    shown += 1;
+    const shown = shownEntries(bank, entry).filter(isAsked);
+    if (shown.length === 0) continue;
+    if (count === limit) return { entries: entries.map(showEntry), next: String(last) };
+    entries.push(...shown);
+    count += 1;
     last = entry.sequence;
   }
   return { entries: entries.map(showEntry), next: null };
@@ -80,7 +80,7 @@ function whole(field: string, text: string | undefined, max: number): number | n
   return value;
 }
 
-function showEntry(entry: ToldEntry) {
+function showEntry(entry: ShownEntry) {
   const {
     entryId,
     sequence,
@@ -90,7 +90,7 @@ function showEntry(entry: ToldEntry) {
     paymentId,
     ourReference,
     endToEndId = null,
-    toldAccount,
+    shownAccount,
   } = entry;
   return {
     entryId,
@@ -104,7 +104,7 @@ function showEntry(entry: ToldEntry) {
     paymentId,
     ourReference,
     endToEndId,
-    account: toldAccount,
+    account: shownAccount,
   };
 }
 

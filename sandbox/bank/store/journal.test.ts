@@ -39,7 +39,7 @@ test('an appended line is in the file when the append resolves', async () => {
   expect(await linesOf()).toEqual(written);
 });
 
-test('half a line at the end is cut off, and the next line stands by itself', async () => {
+test('half a line at the end is cut off, and the next line is complete', async () => {
   const journal = await Journal.open(file, { replay: () => {}, onFailure });
   await journal.append('whole');
   await journal.close();

@@ -90,7 +90,7 @@ function* batches(lines: Iterable<string>): Generator<string> {
   yield batch.join('');
 }
 
-/** The length of the complete lines; anything behind them was being written when the process ended. */
+/** The length of the complete lines; anything after them was being written when the process ended. */
 async function readLines(file: string, replay: (line: string) => void): Promise<number> {
   let length = 0;
   let rest = Buffer.alloc(0);

@@ -9,7 +9,7 @@ export interface Position {
   readonly totals: Map<EntryKind, { count: number; totalMinor: bigint }>;
 }
 
-/** The single pooled position per currency. It may go negative: the bank never refuses for lack of funds. */
+/** The single pooled position per currency. It may go negative: the bank never rejects for lack of funds. */
 export class Positions {
   readonly #byCurrency = new Map<string, Position>();
   #sequence = 0;
@@ -22,7 +22,7 @@ export class Positions {
     return this.#sequence;
   }
 
-  /** The entry to be booked; it counts once passed to `add`. */
+  /** The entry to be booked; it counts only once it is passed to `add`. */
   entry(entry: NewEntry, now: Date): Entry {
     const before = this.#byCurrency.get(entry.currency)?.positionMinor ?? 0n;
     return {

@@ -16,6 +16,14 @@ const KEYS: { readonly [Name in TableName]: (row: Books[Name]) => string } = {
   entries: (row) => row.entryId,
   timers: (row) => row.id,
   callbacks: (row) => row.id,
+  fileCustomers: (row) => row.name,
+  receivedFiles: (row) => row.id,
+  instructions: (row) => row.ourReference,
+  bookings: (row) => row.id,
+  notices: (row) => row.id,
+  messagesDue: (row) => row.id,
+  messagesOut: (row) => row.id,
+  accountStatements: (row) => row.id,
 };
 
 const TABLE_NAMES = [
@@ -30,6 +38,14 @@ const TABLE_NAMES = [
   'entries',
   'timers',
   'callbacks',
+  'fileCustomers',
+  'receivedFiles',
+  'instructions',
+  'bookings',
+  'notices',
+  'messagesDue',
+  'messagesOut',
+  'accountStatements',
 ] as const satisfies readonly TableName[];
 
 /** On start the journal is compacted if it has more changes than this, and more than twice as many as rows. */
@@ -92,6 +108,14 @@ function emptyTables(): Tables {
     entries: new Map(),
     timers: new Map(),
     callbacks: new Map(),
+    fileCustomers: new Map(),
+    receivedFiles: new Map(),
+    instructions: new Map(),
+    bookings: new Map(),
+    notices: new Map(),
+    messagesDue: new Map(),
+    messagesOut: new Map(),
+    accountStatements: new Map(),
   };
 }
 
@@ -113,14 +137,14 @@ function* snapshot(tables: Tables): Generator<string> {
   }
 }
 
-/** How the names of amounts end, in rows and in all that rows hold. */
+/** The end of the names of amounts, in rows and in everything that rows hold. */
 const AMOUNT = 'Minor';
 
 function encode(change: Change): string {
   return JSON.stringify(change, (key, value: unknown) => {
     if (typeof value !== 'bigint') return value;
-    // Any other name would come back as text.
-    if (!key.endsWith(AMOUNT)) throw new Error(`the amount ${key} has no name that ends in ${AMOUNT}`);
+    // Under any other name it would be read back as text.
+    if (!key.endsWith(AMOUNT)) throw new Error(`the name of the amount ${key} does not end in ${AMOUNT}`);
     return value.toString();
   });
 }

@@ -154,7 +154,7 @@ describe('one account with its balance, and with every payment once, in spite of
   });
 });
 
-test('a hand-over that nobody finishes is a difference for a person, until somebody does', async () => {
+test('a hand-over that is not finished is a difference for an operator until it is', async () => {
   const asked = { sourceId: await existing('late-cut'), clientId };
   expect((await migrateAccount(service.api, asked)).status).toBe(503);
   const { ourReference } = await listed(asked.sourceId);

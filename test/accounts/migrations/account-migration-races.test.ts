@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { assignIncomingTransfer } from '../../../db/incoming-transfers/incoming-transfers.ts';
+import { assignment } from '../../../db/incoming-transfers/requested-changes.ts';
 import { findViolationsSince } from '../../../db/ledger/check.ts';
-import { type AccountId, asId, type IncomingTransferId } from '../../../domain/frame/ids.ts';
+import { changeUnderLocks } from '../../../db/transfers/requested-changes.ts';
+import { type AccountId, asId, type IncomingTransferId } from '../../../domain/common/ids.ts';
 import type { Json } from '../../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../../harness/money.ts';
 import {
   type MigrationStage,
   migrateAccount,
   migrateClient,
-  refusalIn,
+  rejectionIn,
   startMigrationStage,
 } from '../../harness/parties/migration.ts';
 import { lockWaiters } from '../../harness/servers/locks.ts';
@@ -104,7 +105,10 @@ describe('a request whose account another request migrates after its look-up', (
 
   test('gets 409 for the source id under another key, naming the account', async () => {
     const { answer, other } = await overtaken('GB33BUKB20201555555555', ['one', 'another']);
-    expect(refusalIn(answer)).toEqual({ status: 409, problems: ['common.state.illegal_transition account.sourceId'] });
+    expect(rejectionIn(answer)).toEqual({
+      status: 409,
+      problems: ['common.state.illegal_transition account.sourceId'],
+    });
     expect(answer.body.message).toContain(other.body.data.account.id);
   });
 });
@@ -115,15 +119,15 @@ test('an account that its provider knows by two source ids is migrated once', as
   const rename = "UPDATE account_migrations SET source_id = 'the other one' WHERE account_id = $1";
   await stage.api.database.reader.statement(rename, [id]);
   const again = await migrateAccount(stage.api, asked(account));
-  expect(refusalIn(again)).toEqual({ status: 409, problems: ['common.state.illegal_transition account.sourceId'] });
+  expect(rejectionIn(again)).toEqual({ status: 409, problems: ['common.state.illegal_transition account.sourceId'] });
   expect(again.body.message).toContain(id);
 });
 
-test('an IBAN of the provider that is taken stands neither in the refusal nor in the log', async () => {
+test('an IBAN of the provider that is taken appears neither in the rejection nor in the log', async () => {
   const iban = 'GB29NWBK60161331926819';
   await migrated(await existing({ iban, ...NUMBERLESS }));
   const answer = await migrateAccount(stage.api, asked(await existing({ iban, ...NUMBERLESS })));
-  expect(refusalIn(answer)).toEqual({ status: 409, problems: ['common.state.illegal_transition account.iban'] });
+  expect(rejectionIn(answer)).toEqual({ status: 409, problems: ['common.state.illegal_transition account.iban'] });
   expect(answer.text).not.toContain(iban);
   expect(stage.logged.join('')).not.toContain(iban);
 });
@@ -160,7 +164,7 @@ test('a payment that an operator assigns at the same moment is the other account
   let assigned: { readonly ended?: Promise<unknown> } = {};
   stage.handOvers.after = async () => {
     payments.push(await payIn(account, 1), await payIn(account, 2));
-    assigned = await assignedOnceSomebodyWaits(payments[0]?.id, elsewhere);
+    assigned = await assignedOnceAnotherWaits(payments[0]?.id, elsewhere);
   };
   const { id, availableBalance } = await migrated(account);
   await assigned.ended;
@@ -170,11 +174,14 @@ test('a payment that an operator assigns at the same moment is the other account
 });
 
 /** Assigns a payment in a transaction that ends when another one waits for a lock; the answer comes with the assignment. */
-function assignedOnceSomebodyWaits(id: string, accountId: string): Promise<{ readonly ended: Promise<unknown> }> {
+function assignedOnceAnotherWaits(id: string, accountId: string): Promise<{ readonly ended: Promise<unknown> }> {
   return new Promise((resolve, reject) => {
     const initiator = { actor: 'tester', requestId: null };
     const ended = stage.api.database.transaction(async (tx) => {
-      await assignIncomingTransfer(tx, asId<IncomingTransferId>(id), asId<AccountId>(accountId), initiator);
+      await changeUnderLocks(
+        tx,
+        assignment({ id: asId<IncomingTransferId>(id), accountId: asId<AccountId>(accountId), initiator }),
+      );
       resolve({ ended });
       await eventually('the migration waits', async () => ((await lockWaiters(tx)) > 0 ? true : undefined));
     });

@@ -10,13 +10,13 @@ import {
   type MigrationStage,
   migrateAccount,
   migrateClient,
-  refusalIn,
+  rejectionIn,
   rowCounts,
   startMigrationStage,
 } from '../../harness/parties/migration.ts';
 import { eventually } from '../../harness/servers/sandbox.ts';
 
-// What a migration of an account writes and refuses. What goes wrong at the bank meanwhile: account-migration-faults.test.ts.
+// What a migration of an account writes and rejects. What goes wrong at the bank meanwhile: account-migration-faults.test.ts.
 
 let stage: MigrationStage;
 let world: MoneyWorld;
@@ -76,15 +76,15 @@ async function migrated(sourceId: string, change: Partial<AccountAsked> = {}): P
   return answer.body;
 }
 
-/** The refusal of a request that must have written nothing, here or at the bank. */
-async function refused(sourceId: string, change: Json = {}): Promise<Json> {
+/** The rejection of a request that must have written nothing, here or at the bank. */
+async function rejected(sourceId: string, change: Json = {}): Promise<Json> {
   const { connect, ...rest } = change;
   const [before, positions] = [await rowCounts(stage.api), await stage.bank('GET', '/positions')];
   const options = { key: randomUUID(), ...(connect === undefined ? {} : { connect }) };
   const answer = await migrateAccount(stage.api, { sourceId, clientId: idOf('client-individual'), ...rest }, options);
   expect(await rowCounts(stage.api)).toEqual(before);
   expect(await stage.bank('GET', '/positions')).toEqual(positions);
-  return { ...refusalIn(answer), message: answer.body.message, headers: answer.headers, text: answer.text };
+  return { ...rejectionIn(answer), message: answer.body.message, headers: answer.headers, text: answer.text };
 }
 
 async function listed(sourceId: string): Promise<Json> {
@@ -233,7 +233,7 @@ describe('a ready-made account of the bank', () => {
   test('belongs to a client that cannot be migrated, and so cannot be either', async () => {
     for (const name of ['without-address', 'faulty', 'closed']) {
       expect(await listed(`account-${name}-gbp`)).toMatchObject({ clientSourceId: `client-${name}` });
-      expect((await refused(`account-${name}-gbp`)).problems).toEqual(['connect.client.mismatch account.clientId']);
+      expect((await rejected(`account-${name}-gbp`)).problems).toEqual(['connect.client.mismatch account.clientId']);
     }
   });
 
@@ -270,8 +270,8 @@ describe('the same source id', () => {
     const sourceId = await existing('twice');
     const { data } = await migrated(sourceId);
     const asked = stage.lookUps.count;
-    const { message, ...refusal } = await refused(sourceId);
-    expect(refusal).toMatchObject({ status: 409, problems: ['common.state.illegal_transition account.sourceId'] });
+    const { message, ...rejection } = await rejected(sourceId);
+    expect(rejection).toMatchObject({ status: 409, problems: ['common.state.illegal_transition account.sourceId'] });
     expect(message).toContain(data.account.id);
     expect(stage.lookUps.count).toBe(asked);
   });
@@ -307,13 +307,13 @@ describe('the same source id', () => {
   });
 });
 
-describe('an account that cannot be migrated is refused, and nothing is written, here or at the bank', () => {
-  test('404 for a source id that the provider does not know, and for a client that is not here', async () => {
-    expect(await refused('nobody')).toMatchObject({
+describe('an account that cannot be migrated is rejected, and nothing is written, here or at the bank', () => {
+  test('404 for a source id that the provider does not know, and for an unknown client', async () => {
+    expect(await rejected('unknown')).toMatchObject({
       status: 404,
       problems: ['connect.resource.not_found account.sourceId'],
     });
-    expect(await refused('nobody', { clientId: '0190c8a0-0000-7000-8000-000000000000' })).toMatchObject({
+    expect(await rejected('unknown', { clientId: '0190c8a0-0000-7000-8000-000000000000' })).toMatchObject({
       status: 404,
       problems: ['common.coding.internal.record_not_found account.clientId'],
     });
@@ -322,13 +322,13 @@ describe('an account that cannot be migrated is refused, and nothing is written,
   test('422 for a client that is not active, or that the provider does not know, without a call to it', async () => {
     const clientId = await world.client('Unconnected');
     const count = stage.lookUps.count;
-    expect(await refused('account-faulty-gbp', { clientId })).toMatchObject({
+    expect(await rejected('account-faulty-gbp', { clientId })).toMatchObject({
       status: 422,
       problems: ['connect.client.not_connected account.clientId'],
     });
     const suspend = "UPDATE clients SET status = 'suspended' WHERE id = $1";
     await stage.api.database.reader.statement(suspend, [clientId]);
-    expect(await refused('account-faulty-gbp', { clientId })).toMatchObject({
+    expect(await rejected('account-faulty-gbp', { clientId })).toMatchObject({
       status: 422,
       problems: ['client.status.not_active account.clientId'],
     });
@@ -337,11 +337,11 @@ describe('an account that cannot be migrated is refused, and nothing is written,
 
   test('422 for the account of another client, and then for another currency', async () => {
     const sourceId = await existing('of another client', { clientSourceId: 'client-corporate' });
-    expect(await refused(sourceId, { currency: 'EUR' })).toMatchObject({
+    expect(await rejected(sourceId, { currency: 'EUR' })).toMatchObject({
       status: 422,
       problems: ['connect.client.mismatch account.clientId'],
     });
-    expect(await refused(sourceId, { clientId: idOf('client-corporate'), currency: 'EUR' })).toMatchObject({
+    expect(await rejected(sourceId, { clientId: idOf('client-corporate'), currency: 'EUR' })).toMatchObject({
       status: 422,
       problems: ['account.currency.mismatch account.currency'],
     });
@@ -360,9 +360,9 @@ describe('an account that cannot be migrated is refused, and nothing is written,
     ['a country without an offer', { country: 'FR' }, 'connect.offer.unavailable account.currency'],
     ['an account that the bank closed', { status: 'closed' }, 'connect.resource.invalid account.sourceId'],
   ])('422 for %s, naming the field and not the value', async (what, change, problem) => {
-    const refusal = await refused(await existing(`wrong: ${what}`, change));
-    expect(refusal).toMatchObject({ status: 422, problems: [problem] });
-    if (change.iban) expect(refusal.text).not.toContain(change.iban);
+    const rejection = await rejected(await existing(`wrong: ${what}`, change));
+    expect(rejection).toMatchObject({ status: 422, problems: [problem] });
+    if (change.iban) expect(rejection.text).not.toContain(change.iban);
   });
 
   test('409 for an IBAN that another open account of the currency has', async () => {
@@ -370,22 +370,24 @@ describe('an account that cannot be migrated is refused, and nothing is written,
     const taken = await world.account(await world.client('Taken'));
     const body = { workflow: { code: 'client.direct' }, data: { account: { iban } } };
     expect((await stage.api.call('PATCH', `/accounts/${taken}`, body)).status).toBe(200);
-    expect(await refused(await existing('taken IBAN', { iban, accountNumber: null, routingCodes: {} }))).toMatchObject({
-      status: 409,
-      problems: ['common.state.illegal_transition account.iban'],
-    });
+    expect(await rejected(await existing('taken IBAN', { iban, accountNumber: null, routingCodes: {} }))).toMatchObject(
+      {
+        status: 409,
+        problems: ['common.state.illegal_transition account.iban'],
+      },
+    );
   });
 
   test('422 for what the bank does not release, 503 where it gives no answer', async () => {
-    expect(await refused('fail-functional')).toMatchObject({
+    expect(await rejected('fail-functional')).toMatchObject({
       status: 422,
       problems: ['connect.resource.invalid account.sourceId'],
     });
     for (const sourceId of ['unavailable', 'cut', 'fail-technical', 'slow']) {
-      const refusal = await refused(sourceId);
+      const rejection = await rejected(sourceId);
       const problems = ['connect.provider.unavailable connect.serviceProvider'];
-      expect(refusal).toMatchObject({ status: 503, problems });
-      expect(refusal.headers.get('retry-after')).not.toBeNull();
+      expect(rejection).toMatchObject({ status: 503, problems });
+      expect(rejection.headers.get('retry-after')).not.toBeNull();
     }
   });
 
@@ -398,7 +400,7 @@ describe('an account that cannot be migrated is refused, and nothing is written,
     ['no provider', { serviceProvider: undefined }, 'common.validation.field_required connect.serviceProvider'],
     ['method plug-in', { method: 'plug-in' }, 'connect.method.type_mismatch connect.method'],
   ])('400 for %s', async (_what, change, problem) => {
-    expect(await refused('x', { connect: { ...FROM_BANK, ...change } })).toMatchObject({
+    expect(await rejected('x', { connect: { ...FROM_BANK, ...change } })).toMatchObject({
       status: 400,
       problems: [problem],
     });
@@ -438,7 +440,7 @@ function nameIn({ messageParameters: [entity, field] }: Json): string {
 }
 
 describe('money that moves meanwhile is neither lost nor doubled', () => {
-  test('before the hand-over it is part of the balance, and the service hears nothing of it', async () => {
+  test('before the hand-over it is part of the balance, and the service is not notified of it', async () => {
     const sourceId = await existing('paid before');
     const { paymentId } = await payIn(await listed(sourceId), 20);
     await delivered();
@@ -551,7 +553,7 @@ describe('money that moves meanwhile is neither lost nor doubled', () => {
       await setStatus('suspended');
     };
     const answer = await migrateAccount(stage.api, { sourceId, clientId });
-    expect(refusalIn(answer)).toEqual({ status: 422, problems: ['client.status.not_active account.clientId'] });
+    expect(rejectionIn(answer)).toEqual({ status: 422, problems: ['client.status.not_active account.clientId'] });
     stage.handOvers.after = async () => {};
     await setStatus('active');
     expect((await migrated(sourceId, { clientId })).data.account.availableBalance).toBe(50);

@@ -28,8 +28,8 @@ export function parseMetrics(text: string, instance: string): Series[] {
 type Value = number | readonly Series[];
 
 /**
- * Evaluates the part of PromQL that docs/alerts.yml uses, by Prometheus' rules, over scrapes in order; anything else throws. A range
- * reaches over all scrapes given, so they must lie within it.
+ * Evaluates the part of PromQL that deploy/prometheus/alerts.yml uses, by Prometheus' rules, over scrapes in order; anything else throws. A range
+ * reaches over all scrapes given, so they must be within it.
  */
 export function evaluate(expression: string, scrapes: readonly Scrape[], time: number): readonly Series[] {
   const parser = new Parser(expression, scrapes, time);
@@ -41,7 +41,7 @@ export function evaluate(expression: string, scrapes: readonly Scrape[], time: n
 
 const TOKEN = /\s*(\d+(?:\.\d+)?|[a-zA-Z_][\w:]*|"[^"]*"|=~|[<>=!]=|[-+*/<>=(){}[\],])/y;
 const RANGE_FUNCTIONS: Readonly<Record<string, (values: readonly number[]) => number>> = {
-  // A counter that falls has begun again at 0.
+  // A counter that falls was reset to 0.
   increase: (values) =>
     values
       .slice(1)
@@ -257,7 +257,7 @@ function durationOf(count: string, unit: string): number {
 }
 
 function vector(value: Value): readonly Series[] {
-  if (typeof value === 'number') throw new Error('a number stands where a vector is needed');
+  if (typeof value === 'number') throw new Error('a number is given where a vector is needed');
   return value;
 }
 
@@ -269,7 +269,7 @@ function keyOf({ labels }: Series): string {
   return JSON.stringify(Object.entries(labels).sort());
 }
 
-/** Between vectors only series with the same labels meet. */
+/** Operators between vectors match series with the same labels. */
 function combine(left: Value, right: Value, calculate: (one: number, other: number) => number): Value {
   if (typeof left === 'number') {
     if (typeof right === 'number') return calculate(left, right);

@@ -6,11 +6,11 @@ export type HoldFrom = 'now' | 'commit';
 
 /**
  * A proxy that prolongs the instant between an effect and its answer: requests pass, answers are held, so that a
- * process can be killed just there.
+ * process can be killed at that point.
  */
 export interface CrashPointProxy {
   readonly port: number;
-  /** Holds answers on the connection that sends this text, from then on or from its next commit on. */
+  /** Holds answers on the connection that sends this text, immediately or from its next commit on. */
   holdAfter(words: string, from: HoldFrom): void;
   /** All answers on all connections are held. */
   holdAll(): void;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import { surviveDriverFault } from '../../../db/driver/driver-fault.ts';
+import { surviveDriverFault } from '../../../db/postgres/driver-fault.ts';
 
 /**
- * The process of test/driver/driver-fault.test.ts: triggers the driver's known fault, or another uncaught error, with or
- * without db/driver/driver-fault.ts. Exits with 0 and `lived` if it survives.
+ * The process of test/database/driver-fault.test.ts: triggers the driver's known fault, or another uncaught error, with or
+ * without db/postgres/driver-fault.ts. Exits with 0 and `lived` if it survives.
  */
 const [mode, url = ''] = process.argv.slice(2);
 

@@ -1,16 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../random.ts';
-import {
-  type Link,
-  PROCESS_KINDS,
-  type ProcessKind,
-  type ServiceProcess,
-  type WholeService,
-} from '../servers/whole-service.ts';
+import { PROCESS_KINDS, type ProcessKind, type ServiceProcess } from '../servers/service-process.ts';
+import type { Link, WholeService } from '../servers/whole-service.ts';
 
 export interface FaultPlan {
-  /** kill -9 of each kind, so often. */
+  /** Number of `kill -9` of each kind. */
   readonly killsEach: number;
+  /** Default: all but the loops, which run within the APIs. */
+  readonly kinds?: readonly ProcessKind[];
   /** Postgres ends one session of the service. */
   readonly sessions: number;
   /** SIGSTOP for some seconds. */
@@ -21,8 +18,19 @@ export interface FaultPlan {
   readonly bankFaults: number;
   /** A connection between two processes goes silent for some seconds, and is then cut. */
   readonly links: number;
+  /** Faults of a further bank, and how one is inflicted. */
+  readonly further?: { readonly count: number; readonly inflict: FurtherFault };
   readonly betweenMs: { readonly minimum: number; readonly maximum: number };
 }
+
+export interface FurtherFaults {
+  readonly service: WholeService;
+  readonly links: readonly Link[];
+  readonly random: Random;
+}
+
+/** Resolves when it is over, with its name, or null if nothing was hit. */
+export type FurtherFault = (of: FurtherFaults) => Promise<string | null>;
 
 export interface FaultCounts {
   readonly kills: Record<ProcessKind, number>;
@@ -33,7 +41,7 @@ const DOWN_MS_MAX = 1_500;
 const PAUSE_MS_MIN = 2_000;
 const PAUSE_MS_MAX = 5_000;
 const OUTAGE_MS = 3_000;
-/** Up to beyond the deadline of a statement. */
+/** The maximum exceeds the deadline of a statement. */
 const LINK_MS_MIN = 1_000;
 const LINK_MS_MAX = 12_000;
 
@@ -45,7 +53,10 @@ export async function inflictFaults(
   plan: FaultPlan,
   say: (line: string) => void = () => {},
 ): Promise<FaultCounts> {
-  const counts: FaultCounts = { kills: { api: 0, worker: 0, temporal: 0, postgres: 0, sandbox: 0 }, done: {} };
+  const counts: FaultCounts = {
+    kills: { api: 0, worker: 0, temporal: 0, postgres: 0, sandbox: 0, loops: 0 },
+    done: {},
+  };
   const starting = new Map<ServiceProcess, Promise<void>>();
   const lasting: Promise<void>[] = [];
   for (const fault of shuffled(planned(plan), random)) {
@@ -53,7 +64,7 @@ export async function inflictFaults(
     await sleep(random.whole(minimum, maximum));
     if (fault.kind === 'kill') {
       const process = random.pick(service.processes.filter(({ kind }) => kind === fault.of));
-      // A kill counts only where something served.
+      // A kill counts only if the process was serving.
       await starting.get(process);
       await process.kill();
       counts.kills[fault.of] += 1;
@@ -64,6 +75,13 @@ export async function inflictFaults(
       starting.set(process, again);
       // No other process can start without these.
       if (fault.of === 'postgres' || fault.of === 'temporal') await again;
+    } else if (fault.kind === 'further') {
+      const over = fault.inflict({ service, links, random }).then((name) => {
+        if (name === null) return;
+        counts.done[name] = (counts.done[name] ?? 0) + 1;
+        say(name);
+      });
+      lasting.push(over);
     } else {
       counts.done[fault.kind] = (counts.done[fault.kind] ?? 0) + 1;
       lasting.push(inflict(service, random, links, fault.kind, say));
@@ -75,17 +93,21 @@ export async function inflictFaults(
 
 type Fault =
   | { readonly kind: 'kill'; readonly of: ProcessKind }
+  | { readonly kind: 'further'; readonly inflict: FurtherFault }
   | { readonly kind: 'session' | 'pause' | 'receiver' | 'bank' | 'link' };
 
 function planned(plan: FaultPlan): Fault[] {
   const times = (count: number, fault: Fault) => Array.from({ length: count }, () => fault);
   return [
-    ...PROCESS_KINDS.flatMap((of) => times(plan.killsEach, { kind: 'kill', of })),
+    ...(plan.kinds ?? PROCESS_KINDS).flatMap((of) => times(plan.killsEach, { kind: 'kill', of })),
     ...times(plan.sessions, { kind: 'session' }),
     ...times(plan.pauses, { kind: 'pause' }),
     ...times(plan.receiverOutages, { kind: 'receiver' }),
     ...times(plan.bankFaults, { kind: 'bank' }),
     ...times(plan.links, { kind: 'link' }),
+    ...(plan.further === undefined
+      ? []
+      : times(plan.further.count, { kind: 'further', inflict: plan.further.inflict })),
   ];
 }
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 export interface WireAnswer {
   readonly status: number;
   readonly body: string;
-  readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface Exchange {
@@ -28,7 +28,7 @@ export interface FaultyServer {
 
 export async function startFaultyServer(target: string): Promise<FaultyServer> {
   const exchanges: Exchange[] = [];
-  let current: Fault = passOn;
+  let current: Fault = passThrough;
   const server = createServer(async (request, response) => {
     const requestBody = await bodyOf(request);
     const forward = async (): Promise<WireAnswer> => {
@@ -36,12 +36,18 @@ export async function startFaultyServer(target: string): Promise<FaultyServer> {
       const answer = await fetch(target + path, {
         method,
         redirect: 'manual',
-        headers: { 'content-type': request.headers['content-type'] ?? 'application/json' },
+        headers: passedOn(
+          new Headers(
+            Object.entries(request.headersDistinct).flatMap(([name, values = []]) =>
+              values.map((value): [string, string] => [name, value]),
+            ),
+          ),
+        ),
         ...(requestBody === '' ? {} : { body: requestBody }),
       }).then(async (answered) => ({
         status: answered.status,
         body: await answered.text(),
-        contentType: answered.headers.get('content-type') ?? 'application/json',
+        headers: passedOn(answered.headers),
       }));
       exchanges.push({ method, path, requestBody, answer });
       return answer;
@@ -60,7 +66,7 @@ export async function startFaultyServer(target: string): Promise<FaultyServer> {
       try {
         return await work();
       } finally {
-        current = passOn;
+        current = passThrough;
       }
     },
     close: async () => {
@@ -76,11 +82,18 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function send(response: ServerResponse, { status, body, contentType = 'application/json' }: WireAnswer): void {
-  response.writeHead(status, { 'content-type': contentType }).end(body);
+/** Of a connection, and not of what it carries. */
+const OF_CONNECTION = ['connection', 'content-encoding', 'content-length', 'host', 'keep-alive', 'transfer-encoding'];
+
+function passedOn(headers: Headers): Record<string, string> {
+  return Object.fromEntries([...headers].filter(([name]) => !OF_CONNECTION.includes(name)));
 }
 
-export const passOn: Fault = async (forward, response) => send(response, await forward());
+function send(response: ServerResponse, { status, body, headers }: WireAnswer): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+}
+
+export const passThrough: Fault = async (forward, response) => send(response, await forward());
 
 /** A gateway answers: the real server never sees the request. */
 export function answered(answer: WireAnswer): Fault {
@@ -94,6 +107,23 @@ export function changed(change: (body: string) => string): Fault {
     send(response, { ...answer, body: change(answer.body) });
   };
 }
+
+/** A proxy that repeats the request: the caller gets the second answer. */
+export const doubled: Fault = async (forward, response) => {
+  await forward();
+  send(response, await forward());
+};
+
+/** One fault for each request, and none for those after the last. */
+export function inTurn(...faults: readonly Fault[]): Fault {
+  const left = [...faults];
+  return (forward, response) => (left.shift() ?? passThrough)(forward, response);
+}
+
+/** The request takes effect, but its answer never comes. */
+export const silentAfter: Fault = async (forward) => {
+  await forward();
+};
 
 export const cutBefore: Fault = async (_forward, response) => {
   response.destroy();

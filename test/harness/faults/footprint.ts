@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfiguration } from '../../../config/configuration.ts';
-import type { ServiceProcess, WholeService } from '../servers/whole-service.ts';
+import type { ServiceProcess } from '../servers/service-process.ts';
+import type { WholeService } from '../servers/whole-service.ts';
 
 /** A process's resources, as Linux reports them. */
 interface Footprint {
@@ -15,8 +16,8 @@ export type Footprints = Readonly<Record<string, Footprint>>;
 
 /** A process that has worked keeps compiled code, caches and a larger heap, all bounded; a leak is not. */
 const GROWTH_BYTES_MAX = 250 * 1024 * 1024;
-/** Connections to Temporal, the listener and log files, besides the Postgres pool, which fills with use. */
-const DESCRIPTORS_BESIDE_POOL = 16;
+/** Connections to Temporal, the listener and log files, without the Postgres pool, which fills with use. */
+const DESCRIPTORS_WITHOUT_POOL = 16;
 /** Callers' idle connections close after seconds; a busy machine gets longer. */
 const BACK_MS_MAX = 180_000;
 
@@ -62,7 +63,7 @@ function grownSince(service: WholeService, atStart: Footprints): string[] {
     const descriptors = after.descriptors - before.descriptors;
     const bytes = after.residentBytes - before.residentBytes;
     return [
-      ...(descriptors > pool + DESCRIPTORS_BESIDE_POOL ? [`${name} holds ${descriptors} descriptors more`] : []),
+      ...(descriptors > pool + DESCRIPTORS_WITHOUT_POOL ? [`${name} holds ${descriptors} descriptors more`] : []),
       ...(bytes > GROWTH_BYTES_MAX ? [`${name} holds ${Math.round(bytes / 1e6)} MB more`] : []),
     ];
   });

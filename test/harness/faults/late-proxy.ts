@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 
 /**
- * A proxy that can retain what a client sends, its goodbye included, and deliver it later, as buffers of a network or
+ * A proxy that can retain what a client sends, its closing message included, and deliver it later, as buffers of a network or
  * a stopped process do. The client gets no answer meanwhile.
  */
 export interface LateProxy {

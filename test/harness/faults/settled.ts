@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
+import { findStuckWork } from '../../../cli/operations/workflows/stuck-work.ts';
 import { temporalSettings } from '../../../config/temporal.ts';
-import type { Database } from '../../../db/driver/client.ts';
+import type { Database } from '../../../db/query/database.ts';
 import { lazyTemporalClient } from '../../../loops/temporal.ts';
-import { findStuckWork } from '../../../scripts/operations/stuck-work.ts';
 import type { Json } from '../api.ts';
 import type { WholeService } from '../servers/whole-service.ts';
 
@@ -20,11 +20,16 @@ export interface Unsettled {
   readonly bankCallbacks: number;
   /** Open rows without a workflow, and workflows without an open row. */
   readonly stuckWork: number;
+  /** What is open at a further bank. */
+  readonly further: number;
 }
+
+/** How many things are open at a bank besides the sandbox's. */
+export type CountOpen = (service: WholeService) => Promise<number>;
 
 /** The bank returns payments with this last amount after two seconds. */
 const RETURNED_PENCE = 3;
-const PAST_EVENTS_MAX = 12;
+const HISTORY_EVENTS_MAX = 12;
 const enums = proto.temporal.api.enums.v1;
 
 const UNSETTLED = `SELECT
@@ -44,7 +49,7 @@ export async function stuckWorkOf({ database, temporalAddress }: WholeService): 
   try {
     const { rowsWithoutWorkflow, workflowsWithoutRow } = await findStuckWork(database, lazy.client);
     const stuck = await Promise.all(
-      workflowsWithoutRow.map(async (id) => `workflow without an open row: ${id}: ${await pastOf(lazy.client, id)}`),
+      workflowsWithoutRow.map(async (id) => `workflow without an open row: ${id}: ${await historyOf(lazy.client, id)}`),
     );
     return [...rowsWithoutWorkflow.map((id) => `open row without a workflow: ${id}`), ...stuck];
   } finally {
@@ -60,21 +65,23 @@ const OPEN_WORK = `
   UNION ALL SELECT 'incoming-transfer/' || id FROM incoming_transfers WHERE status IN ('pending', 'on-hold')
   LIMIT ${OPEN_MAX}`;
 
-/** What the workflows of some rows that never ended did last. */
-export async function pastsOfOpenWork({ database, temporalAddress }: WholeService): Promise<string[]> {
+/** The last events of the workflows of some open rows. */
+export async function historiesOfOpenWork({ database, temporalAddress }: WholeService): Promise<string[]> {
   const lazy = lazyTemporalClient(temporalSettings({ TEMPORAL_ADDRESS: temporalAddress }));
   try {
     const open = await database.reader.statement<{ workflow: string }>(OPEN_WORK, []);
-    return await Promise.all(open.map(async ({ workflow }) => `${workflow}: ${await pastOf(lazy.client, workflow)}`));
+    return await Promise.all(
+      open.map(async ({ workflow }) => `${workflow}: ${await historyOf(lazy.client, workflow)}`),
+    );
   } finally {
     await lazy.close();
   }
 }
 
-/** The end of a workflow's history, for readers of a failure: the server ends with the test. */
-async function pastOf(client: Client, id: string): Promise<string> {
+/** The end of a workflow's history, to explain a failure: the server ends with the test. */
+async function historyOf(client: Client, id: string): Promise<string> {
   const history = await client.workflow.getHandle(id).fetchHistory();
-  const events = (history.events ?? []).slice(-PAST_EVENTS_MAX);
+  const events = (history.events ?? []).slice(-HISTORY_EVENTS_MAX);
   return events
     .map(({ eventType, eventTime, workflowTaskFailedEventAttributes: failed }) => {
       const at = new Date(Number(eventTime?.seconds ?? 0) * 1_000).toISOString().slice(11, 19);
@@ -85,12 +92,17 @@ async function pastOf(client: Client, id: string): Promise<string> {
     .join(', ');
 }
 
-export async function readUnsettled(service: WholeService): Promise<Unsettled> {
-  const [row] = await service.database.reader.statement<Omit<Unsettled, 'bankCallbacks' | 'stuckWork'>>(UNSETTLED, []);
+type Counted = Omit<Unsettled, 'bankCallbacks' | 'stuckWork' | 'further'>;
+
+export async function readUnsettled(
+  service: WholeService,
+  countFurther: CountOpen = async () => 0,
+): Promise<Unsettled> {
+  const [row] = await service.database.reader.statement<Counted>(UNSETTLED, []);
   if (row === undefined) throw new Error('no row');
   const answer = await fetch(`${service.sandboxUrl}/bank/callbacks`);
   const { pending }: Json = await answer.json();
-  const settled = { ...row, bankCallbacks: pending };
+  const settled = { ...row, bankCallbacks: pending, further: await countFurther(service) };
   // Temporal is queried last, and only if nothing else is open: its lists are expensive.
   if (Object.values(settled).some((count) => count > 0)) return { ...settled, stuckWork: 0 };
   return { ...settled, stuckWork: (await stuckWorkOf(service)).length };
@@ -104,6 +116,7 @@ export async function untilSettled(
   service: WholeService,
   limitMs: number,
   finish: () => Promise<void>,
+  countFurther?: CountOpen,
 ): Promise<{ readonly tookMs: number } | { readonly open: Unsettled }> {
   const beganAt = performance.now();
   let eventsBefore: number | null = null;
@@ -111,7 +124,7 @@ export async function untilSettled(
     await cancelWaiting(service);
     await finish();
     const eventCount = await countEvents(service);
-    const open = await readUnsettled(service);
+    const open = await readUnsettled(service, countFurther);
     const tookMs = performance.now() - beganAt;
     const settled = Object.values(open).every((count) => count === 0);
     // The parts are queried one after the other, so work that moves between them (such as a bank's callback) can be
@@ -165,7 +178,7 @@ const TOTALS = `SELECT currency, sum(minor)::text AS total FROM (
   UNION ALL SELECT 'below zero: ' || id, (posted_minor - reserved_minor)::text FROM accounts WHERE posted_minor < reserved_minor`;
 
 /** Keeps summing all accounts, whatever else happens. A failed read, while Postgres is away, proves nothing. */
-export function watchTotals(database: Database): Watch {
+export function watchTotals(database: Database, intervalMs = WATCH_INTERVAL_MS): Watch {
   const watch = { reads: 0, wrong: [] as string[] };
   let stopping = false;
   const loop = (async () => {
@@ -177,7 +190,7 @@ export function watchTotals(database: Database): Watch {
       } catch {
         // Postgres was killed.
       }
-      await sleep(WATCH_INTERVAL_MS);
+      await sleep(intervalMs);
     }
   })();
   return {

@@ -6,7 +6,7 @@ export async function socketTo(url: string, from = '127.0.0.1'): Promise<Socket>
   socket.on('error', () => {});
   await new Promise<void>((resolve, reject) => {
     socket.once('connect', resolve);
-    socket.once('close', () => reject(new Error('the connection was refused')));
+    socket.once('close', () => reject(new Error('the connection was rejected')));
   });
   return socket;
 }
@@ -17,13 +17,19 @@ export function requestHead(method: string, path: string, headers: Readonly<Reco
 }
 
 /** The status of the next answer on this connection; null when it is closed without one. */
-export function nextStatus(socket: Socket): Promise<number | null> {
+export async function nextStatus(socket: Socket): Promise<number | null> {
+  const [, status] = /^HTTP\/1\.1 (\d{3}) /.exec((await nextHead(socket)) ?? '') ?? [];
+  return status === undefined ? null : Number(status);
+}
+
+/** Status line and headers of the next answer on this connection; null when it is closed without one. */
+export function nextHead(socket: Socket): Promise<string | null> {
   return new Promise((resolve) => {
     let text = '';
     socket.on('data', (chunk) => {
       text += String(chunk);
-      const [, status] = /^HTTP\/1\.1 (\d{3}) /.exec(text) ?? [];
-      if (status !== undefined) resolve(Number(status));
+      const end = text.indexOf('\r\n\r\n');
+      if (end !== -1) resolve(text.slice(0, end));
     });
     socket.once('close', () => resolve(null));
   });

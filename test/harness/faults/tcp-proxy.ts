@@ -4,8 +4,8 @@ import { connect, createServer, type Socket } from 'node:net';
 export interface TcpProxy {
   readonly port: number;
   hold(): void;
-  /** Resumes, and closes the connections that it held, because bytes may be missing from them. */
-  release(): void;
+  /** Resumes, and closes all connections, because bytes may be missing from them. Returns how many there were. */
+  release(): number;
   close(): Promise<void>;
 }
 
@@ -38,7 +38,9 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     },
     release: () => {
       held = false;
+      const near = [...sockets].filter((socket) => socket.localPort === address.port);
       for (const socket of sockets) socket.destroy();
+      return near.length;
     },
     close: async () => {
       for (const socket of sockets) socket.destroy();

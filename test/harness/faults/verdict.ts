@@ -3,7 +3,7 @@ import { loadConfiguration } from '../../../config/configuration.ts';
 import { checkLedger } from '../../../db/ledger/check.ts';
 import type { Json } from '../api.ts';
 import type { WholeService } from '../servers/whole-service.ts';
-import { illegalMoves } from '../workflows/state-history.ts';
+import { illegalTransitions } from '../workflows/state-history.ts';
 import type { Purpose } from './load/calls.ts';
 import type { Load } from './load/load.ts';
 import { stuckWorkOf } from './settled.ts';
@@ -17,6 +17,13 @@ export interface CheckedRun {
   readonly load: Load;
   readonly webhookSecret: string;
   readonly subscriptionId: string;
+  /** Besides the sandbox's bank. */
+  readonly further?: CheckedBank;
+}
+
+export interface CheckedBank {
+  readonly books: BankBooks;
+  findProblems(service: WholeService): Promise<Problems>;
 }
 
 export async function findProblems(run: CheckedRun): Promise<Problems> {
@@ -25,9 +32,10 @@ export async function findProblems(run: CheckedRun): Promise<Problems> {
     checkWishes(run),
     stuckWorkOf(run.service),
     checkWebhooks(run),
-    checkBank(run),
+    checkBanks(run),
+    run.further?.findProblems(run.service) ?? [],
     checkSessions(run),
-    illegalMoves(run.service.database.reader),
+    illegalTransitions(run.service.database.reader),
     run.load.findProblems(),
   ]);
   return found.flat();
@@ -38,7 +46,7 @@ async function checkBooks({ service }: CheckedRun): Promise<Problems> {
   return violations.map(({ rule, subject, expected, actual }) => `ledger: ${rule}: ${subject} ${expected} ≠ ${actual}`);
 }
 
-/** What wishes create, and where it stands. An opening balance belongs to the wish for its account. */
+/** What operations create, and where it is stored. An opening balance belongs to the operation for its account. */
 const CREATED: Readonly<Partial<Record<Purpose, string>>> = {
   transfer: 'SELECT id, status::text FROM outgoing_transfers',
   account: 'SELECT id, status::text FROM accounts',
@@ -47,26 +55,39 @@ const CREATED: Readonly<Partial<Record<Purpose, string>>> = {
   adjustment: `SELECT id, NULL AS status FROM balance_adjustments WHERE workflow_code <> 'synchronization'`,
 };
 
+/** How many of what was acknowledged until now do not exist, and how many operations were done more than once. */
+export async function lostAndDoubled({ service, load }: Pick<CheckedRun, 'service' | 'load'>) {
+  let lost = 0;
+  const operations = [...load.operations];
+  for (const [purpose, sql] of Object.entries(CREATED)) {
+    const ids = operations.flatMap((operation) => (operation.purpose === purpose ? [...operation.ids] : []));
+    const rows = await service.database.reader.statement<{ id: string }>(sql, []);
+    const known = new Set(rows.map(({ id }) => id));
+    lost += ids.filter((id) => !known.has(id)).length;
+  }
+  return { lost, doubled: operations.filter(({ ids }) => ids.size > 1).length };
+}
+
 /** Everything acknowledged exists, every key has one, and nothing exists without a request. */
 async function checkWishes({ service, load }: CheckedRun): Promise<Problems> {
   const problems: Problems = [];
-  for (const { key, purpose, ids, status } of load.wishes) {
+  for (const { key, purpose, ids, status } of load.operations) {
     if (status === null) problems.push(`${purpose} ${key}: its outcome stays unknown`);
     if (ids.size > 1) problems.push(`${purpose} ${key}: done ${ids.size} times: ${[...ids].join(', ')}`);
   }
   for (const [purpose, sql] of Object.entries(CREATED)) {
     const rows = await service.database.reader.statement<{ id: string; status: string | null }>(sql, []);
     const statuses = new Map(rows.map(({ id, status }) => [id, status]));
-    const wished = new Map<string, string>();
-    for (const { key, ids } of load.wishes.filter((wish) => wish.purpose === purpose)) {
+    const keysById = new Map<string, string>();
+    for (const { key, ids } of load.operations.filter((operation) => operation.purpose === purpose)) {
       for (const id of ids) {
-        const other = wished.get(id);
-        if (other !== undefined) problems.push(`${purpose} ${id}: two wishes have it, ${other} and ${key}`);
-        wished.set(id, key);
+        const other = keysById.get(id);
+        if (other !== undefined) problems.push(`${purpose} ${id}: two operations have it, ${other} and ${key}`);
+        keysById.set(id, key);
         if (!statuses.has(id)) problems.push(`${purpose} ${key}: acknowledged as ${id}, which does not exist`);
       }
     }
-    for (const id of statuses.keys()) if (!wished.has(id)) problems.push(`${purpose} ${id}: no request asked for it`);
+    for (const id of statuses.keys()) if (!keysById.has(id)) problems.push(`${purpose} ${id}: no request asked for it`);
     for (const id of purpose === 'transfer' ? load.cancelled : []) {
       if (statuses.get(id) !== 'cancelled') problems.push(`transfer ${id}: cancelled, but it is ${statuses.get(id)}`);
     }
@@ -75,7 +96,7 @@ async function checkWishes({ service, load }: CheckedRun): Promise<Problems> {
   return problems;
 }
 
-/** Sessions of one process besides its pool: its LISTEN connections. */
+/** Sessions of one process outside its pool: its LISTEN connections. */
 const LISTENERS_MAX = 2;
 
 /** Pools are back to size: no fault left a session behind. */
@@ -110,18 +131,48 @@ async function checkWebhooks({ service, webhookSecret, subscriptionId }: Checked
   return problems;
 }
 
-/** The bank's books and ours agree, payment by payment and in total. */
-async function checkBank({ service, load }: CheckedRun): Promise<Problems> {
-  const entries = await bankStatement(service);
-  const problems = await checkPaymentsOut(service, entries);
-  problems.push(...(await checkPaymentsIn(service, load, entries)));
+/** A bank whose books are compared with ours. */
+export interface BankBooks {
+  readonly provider: string;
+  /** The column of a payment in that has the bank's id of it, as its statement names it. */
+  readonly idOfPaymentIn: 'service_provider_id' | 'service_provider_reference';
+  /** Whether a payment that the bank could not deliver has ended as completed and returned, as its messages tell nothing else. */
+  readonly tellsFailuresAsReturns: boolean;
+  statement(service: WholeService): Promise<BankEntry[]>;
+}
+
+const SANDBOX_BOOKS: BankBooks = {
+  provider: 'sandbox-bank',
+  idOfPaymentIn: 'service_provider_id',
+  tellsFailuresAsReturns: false,
+  statement: bankStatement,
+};
+
+/** The books of every bank and ours agree, payment by payment and in total. */
+async function checkBanks({ service, load, further }: CheckedRun): Promise<Problems> {
+  const problems: Problems = [];
+  const paid = new Set<string>();
+  for (const books of [SANDBOX_BOOKS, ...(further === undefined ? [] : [further.books])]) {
+    const entries = await books.statement(service);
+    problems.push(...(await checkPaymentsOut(service, books, entries)));
+    problems.push(...(await checkPaymentsIn(service, load, books, entries)));
+    problems.push(...(await checkSums(service, books, entries)));
+    for (const { kind, paymentId } of entries) if (kind === 'payment-in') paid.add(paymentId);
+  }
+  for (const id of load.paidIn.keys())
+    if (!paid.has(id)) problems.push(`payment in ${id}: acknowledged, and lost by the bank`);
+  return problems;
+}
+
+async function checkSums(service: WholeService, { provider }: BankBooks, entries: readonly BankEntry[]) {
+  const problems: Problems = [];
   // A fee sweep moves the company's own money to settlement; nothing moves at the bank.
   const settled = await service.database.reader.statement<{ currency: string; minor: string }>(
     `SELECT account.currency, sum(CASE WHEN credit_account_id = account.id THEN -amount_minor ELSE amount_minor END)::text AS minor
      FROM system_accounts account JOIN postings ON account.id IN (debit_account_id, credit_account_id)
-     WHERE account.provider = 'sandbox-bank' AND account.kind = 'settlement' AND debit_transaction_type <> 'fee-sweep'
+     WHERE account.provider = $1 AND account.kind = 'settlement' AND debit_transaction_type <> 'fee-sweep'
      GROUP BY 1`,
-    [],
+    [provider],
   );
   const ours = new Map(settled.map(({ currency, minor }) => [currency, Number(minor)]));
   for (const currency of new Set([...ours.keys(), ...entries.map((entry) => entry.currency)])) {
@@ -130,14 +181,14 @@ async function checkBank({ service, load }: CheckedRun): Promise<Problems> {
       .reduce((sum, { direction, pence }) => sum + (direction === 'credit' ? pence : -pence), 0);
     if ((ours.get(currency) ?? 0) !== position) {
       problems.push(
-        `the bank holds ${position} ${currency} cents for us, our settlement account says ${ours.get(currency)}`,
+        `${provider} holds ${position} ${currency} cents for us, our settlement account says ${ours.get(currency)}`,
       );
     }
   }
   return problems;
 }
 
-interface BankEntry {
+export interface BankEntry {
   readonly kind: string;
   readonly direction: 'credit' | 'debit';
   readonly currency: string;
@@ -160,20 +211,25 @@ async function bankStatement(service: WholeService): Promise<BankEntry[]> {
 
 const PAYMENTS_OUT = `SELECT id, status, amount_minor AS pence,
     ARRAY(SELECT amount_minor::text FROM incoming_transfers WHERE return_of = paid.id) AS returns
-  FROM outgoing_transfers AS paid WHERE scope = 'external'`;
+  FROM outgoing_transfers AS paid WHERE scope = 'external' AND provider = $1`;
 
-async function checkPaymentsOut(service: WholeService, entries: readonly BankEntry[]): Promise<Problems> {
+async function checkPaymentsOut(
+  service: WholeService,
+  { provider, tellsFailuresAsReturns }: BankBooks,
+  entries: readonly BankEntry[],
+): Promise<Problems> {
   const booked = new Map<string, string[]>();
   for (const { kind, pence, ourReference } of entries) {
     if (!kind.startsWith('payment-out') || ourReference === null) continue;
-    booked.set(ourReference, [...(booked.get(ourReference) ?? []), `${kind} ${pence}`]);
+    const told = tellsFailuresAsReturns ? kind.replace('payment-out-failed', 'payment-out-returned') : kind;
+    booked.set(ourReference, [...(booked.get(ourReference) ?? []), `${told} ${pence}`]);
   }
   const transfers = await service.database.reader.statement<{
     id: string;
     status: string;
     pence: bigint;
     returns: readonly string[];
-  }>(PAYMENTS_OUT, []);
+  }>(PAYMENTS_OUT, [provider]);
   const problems: Problems = [];
   for (const { id, status, pence, returns } of transfers) {
     const out = [`payment-out ${pence}`];
@@ -189,18 +245,24 @@ async function checkPaymentsOut(service: WholeService, entries: readonly BankEnt
       `transfer ${id} is ${status}, ${returns.join(' and ') || 'nothing'} came back, and the bank booked ${actual}`,
     );
   }
-  for (const [id, of] of booked) problems.push(`the bank paid ${id}, which we do not know: ${of.join(', ')}`);
+  for (const [id, of] of booked) problems.push(`${provider} paid ${id}, which we do not know: ${of.join(', ')}`);
   return problems;
 }
 
-async function checkPaymentsIn(service: WholeService, load: Load, entries: readonly BankEntry[]): Promise<Problems> {
-  const arrivals = await service.database.reader.statement<{ paymentId: string; status: string; pence: bigint }>(
-    `SELECT service_provider_id AS "paymentId", status, amount_minor AS pence FROM incoming_transfers
-     WHERE provider = 'sandbox-bank' AND service_provider_id IS NOT NULL`,
-    [],
+async function checkPaymentsIn(
+  service: WholeService,
+  load: Load,
+  { provider, idOfPaymentIn }: BankBooks,
+  entries: readonly BankEntry[],
+): Promise<Problems> {
+  const arrivals = await service.database.reader.statement<Arrival>(
+    `SELECT ${idOfPaymentIn} AS "paymentId", status, amount_minor AS pence, account_id AS "accountId" FROM incoming_transfers
+     WHERE provider = $1 AND service_provider_id IS NOT NULL`,
+    [provider],
   );
   const ours = new Map(arrivals.map((arrival) => [arrival.paymentId, arrival]));
   const problems: Problems = [];
+  if (ours.size !== arrivals.length) problems.push(...doubledArrivals(arrivals));
   const paid = new Set<string>();
   const sentBack = new Map<string, number[]>();
   for (const { kind, pence, paymentId } of entries) {
@@ -219,10 +281,25 @@ async function checkPaymentsIn(service: WholeService, load: Load, entries: reado
       const went = back.length === 0 ? '' : `, and the bank sent back ${back.join(', ')}`;
       problems.push(`payment in ${paymentId} of ${pence}: ours is ${arrival?.status} of ${arrival?.pence}${went}`);
     }
+    const meantFor = load.paidIn.get(paymentId);
+    if (isCompleted && meantFor !== undefined && arrival.accountId !== meantFor) {
+      problems.push(`payment in ${paymentId} was for ${meantFor}, and went to ${arrival.accountId}`);
+    }
   }
   for (const id of sentBack.keys()) problems.push(`payment in ${id}: sent back, and never paid in`);
   for (const id of ours.keys()) if (!paid.has(id)) problems.push(`payment in ${id}: the bank does not know it`);
-  for (const id of load.paidIn)
-    if (!paid.has(id)) problems.push(`payment in ${id}: acknowledged, and lost by the bank`);
   return problems;
+}
+
+interface Arrival {
+  readonly paymentId: string;
+  readonly status: string;
+  readonly pence: bigint;
+  readonly accountId: string | null;
+}
+
+function doubledArrivals(arrivals: readonly Arrival[]): Problems {
+  const ids = arrivals.map(({ paymentId }) => paymentId);
+  const doubled = new Set(ids.filter((id, index) => ids.indexOf(id) !== index));
+  return [...doubled].map((id) => `payment in ${id}: it came more than once`);
 }

@@ -1,4 +1,4 @@
-import type { Database } from '../../../db/driver/client.ts';
+import type { Database } from '../../../db/query/database.ts';
 
 /** One attempt at a receiver, whatever it answered. */
 export interface Arrival {
@@ -28,8 +28,8 @@ export function readRecordedEvents(database: Database): Promise<readonly Recorde
 }
 
 /**
- * Events whose first attempt was recorded without an answer: it may not have arrived, and then the event is retried by itself, after
- * later ones of its resource (docs/webhooks.md, Order).
+ * Events whose first attempt was recorded without an answer: it may not have arrived, and then the event is retried automatically, after
+ * later ones of its resource (docs/behaviour/webhooks.md).
  */
 export async function readUnanswered(database: Database, subscriptionId: string): Promise<ReadonlySet<string>> {
   const rows = await database.reader.statement<{ eventId: string }>(

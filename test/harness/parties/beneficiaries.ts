@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Called, Json, TestApi } from '../api.ts';
+import type { ApiResponse, Json, TestApi } from '../api.ts';
 
 export const BAKERY = { type: 'corporate', legalName: 'Brook Lane Bakery Ltd' };
 export const PERSON = { type: 'individual', givenName: 'Grace', familyName: 'Hopper' };
@@ -17,8 +17,8 @@ export function direct(data: Json): Json {
   return { workflow: { code: 'direct' }, data };
 }
 
-/** Code and field of every problem of a request refused with 400, sorted. */
-export function problems(answer: Called): string[] {
+/** Code and field of every problem of a request rejected with 400, sorted. */
+export function problems(answer: ApiResponse): string[] {
   expect(answer.status, answer.text).toBe(400);
   return [answer.body, ...(answer.body.errors ?? [])]
     .map(
@@ -31,9 +31,9 @@ export function problems(answer: Called): string[] {
 export interface Beneficiaries {
   /** A beneficiary as callers send it: a bakery with a sterling account, with `change` applied. */
   body(change?: Json): Json;
-  post(beneficiary: Json): Promise<Called>;
+  post(beneficiary: Json): Promise<ApiResponse>;
   created(beneficiary?: Json): Promise<Json>;
-  patch(id: string, data: Json): Promise<Called>;
+  patch(id: string, data: Json): Promise<ApiResponse>;
   /** The `data` of a GET. */
   read(path: string): Promise<Json>;
 }

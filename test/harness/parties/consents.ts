@@ -1,13 +1,14 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { readClock } from '../../../db/frame/clock.ts';
+import { readClock } from '../../../db/common/clock.ts';
 import { type ConsentRow, requestConsent } from '../../../db/open-banking/consents.ts';
 import { consumeConsent, type Exchanged, exchangeCode } from '../../../db/open-banking/grants.ts';
-import { asId, type ThirdPartyProviderId } from '../../../domain/frame/ids.ts';
-import type { Currency } from '../../../domain/frame/money.ts';
+import { asId, type ThirdPartyProviderId } from '../../../domain/common/ids.ts';
+import type { Currency } from '../../../domain/common/money.ts';
 import type { ConsentContent, PaymentContent } from '../../../domain/open-banking/consents.ts';
-import type { Called, CallOptions, Json, TestApi } from '../api.ts';
+import type { ApiResponse, CallOptions, Json, TestApi } from '../api.ts';
 import { TESTER } from '../audit.ts';
+import { newKey } from './third-parties.ts';
 
 export const ACCOUNTS: ConsentContent = { scope: 'accounts' };
 export const PAYMENT: PaymentContent = {
@@ -45,10 +46,15 @@ export function consentWorld(api: TestApi) {
       await database.transaction((tx) =>
         tx.statement(
           `INSERT INTO third_party_providers (id, name, website, application_name, application_description, application_website,
-             redirect_uris, jwks, status, created_at, updated_at)
+             redirect_uris, jwks, status, created_at, updated_at, active_since)
            VALUES ($1, 'Budget Ltd', 'https://budget.example.com', 'Budget', 'Shows where the money goes', 'https://app.example.com',
-             $2, '{"keys":[]}', $3, service_now(), service_now())`,
-          [id, change.redirectUris ?? [REDIRECT_URI], change.status ?? 'active'],
+             $2, $4::text::jsonb, $3, service_now(), service_now(), service_now())`,
+          [
+            id,
+            change.redirectUris ?? [REDIRECT_URI],
+            change.status ?? 'active',
+            JSON.stringify({ keys: [newKey().jwk] }),
+          ],
         ),
       );
       return asId<ThirdPartyProviderId>(id);
@@ -79,7 +85,7 @@ export function consentWorld(api: TestApi) {
       expect(answer.status, answer.text).toBe(200);
       return answer.body.data.consent;
     },
-    decide: (id: string, consent: Json, options?: CallOptions): Promise<Called> =>
+    decide: (id: string, consent: Json, options?: CallOptions): Promise<ApiResponse> =>
       api.call(
         'PATCH',
         `/open-banking/GB/consents/${id}`,
@@ -112,7 +118,7 @@ export function hashOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-export function redirectOf(answer: Called): Redirect {
+export function redirectOf(answer: ApiResponse): Redirect {
   const [to = '', fragment = ''] = answer.body.data.resource.location.split('#');
   const given = new URLSearchParams(fragment);
   return {

@@ -8,8 +8,11 @@ export interface ScriptedDirectory {
   /** The next answers. */
   answer: {
     readonly status: number;
-    readonly body: Json /** Begins its answer and never ends it. */;
+    readonly body: Json;
+    /** Begins its answer and never ends it. */
     readonly endless?: boolean;
+    /** That of the request by default, as schemes have it. */
+    readonly requestId?: string;
   };
   close(): Promise<void>;
 }
@@ -18,8 +21,12 @@ export async function startScriptedDirectory(): Promise<ScriptedDirectory> {
   const server = createServer(async (request, response) => {
     for await (const _ of request);
     directory.asked += 1;
-    const { status, body, endless = false } = directory.answer;
-    response.writeHead(status, { 'content-type': 'application/json' });
+    const { status, body, endless = false, requestId = request.headers['x-request-id'] } = directory.answer;
+    const headers = {
+      'content-type': 'application/json',
+      ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
+    };
+    response.writeHead(status, headers);
     response.write(typeof body === 'string' ? body : JSON.stringify(body));
     if (!endless) response.end();
   });

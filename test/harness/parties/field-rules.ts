@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Called, Json } from '../api.ts';
+import type { ApiResponse, Json } from '../api.ts';
 
 /** A resource type whose fields are tested one by one. */
 export interface Resource {
@@ -7,13 +7,13 @@ export interface Resource {
   readonly label: string;
   /** The smallest valid object. */
   readonly least: () => Json;
-  /** By an object's path: the fields required beside the tested one. */
-  readonly beside: Readonly<Record<string, Json>>;
-  readonly post: (sent: Json) => Promise<Called>;
-  readonly shown: (answer: Called) => Json;
-  /** The PATCH path; without it, rules are tested on POST alone. */
-  readonly patch?: (made: Json, change: Json) => Promise<Called>;
-  readonly read?: (made: Json) => Promise<Called>;
+  /** By an object's path: the fields required along with the tested one. */
+  readonly alsoRequired: Readonly<Record<string, Json>>;
+  readonly post: (sent: Json) => Promise<ApiResponse>;
+  readonly shown: (answer: ApiResponse) => Json;
+  /** The PATCH path; without it, rules are tested on POST only. */
+  readonly patch?: (made: Json, change: Json) => Promise<ApiResponse>;
+  readonly read?: (made: Json) => Promise<ApiResponse>;
 }
 
 /** One field and its rules in the specification. */
@@ -22,7 +22,7 @@ export interface FieldRule {
   readonly path: string;
   readonly need: 'required' | 'optional' | 'read-only';
   readonly takes?: readonly Taken[];
-  readonly refuses?: readonly Refused[];
+  readonly rejects?: readonly Rejected[];
   /** How an optional field without a value is shown. */
   readonly absent?: unknown;
   /** Other fields that change with this one. */
@@ -36,7 +36,7 @@ export interface Taken {
   readonly shown: unknown;
 }
 
-export interface Refused {
+export interface Rejected {
   readonly sent: unknown;
   readonly code: string;
   /** The part of the field that the problem names. */
@@ -52,15 +52,15 @@ export function shownAs(sent: unknown, shown: unknown): Taken {
   return { sent, shown };
 }
 
-export function invalid(...values: unknown[]): Refused[] {
+export function invalid(...values: unknown[]): Rejected[] {
   return values.map((sent) => ({ sent, code: 'field_invalid', at: '' }));
 }
 
-export function refused(sent: unknown, code: string, at = ''): Refused {
+export function rejected(sent: unknown, code: string, at = ''): Rejected {
   return { sent, code, at };
 }
 
-/** One test per accepted and per refused value, by POST and, if available, by PATCH. */
+/** One test per accepted and per rejected value, by POST and, if available, by PATCH. */
 export function fieldRules(resource: Resource, rules: readonly FieldRule[]): void {
   describe('POST', () =>
     tryPost(
@@ -82,12 +82,12 @@ function tryPost(resource: Resource, rules: readonly FieldRule[]): void {
     await isShown(resource, answer, rule.path, shown);
   });
 
-  test.each(refusedRows(rules))('%s', async (_, rule, refusal) => {
-    await isRefused(
+  test.each(rejectedRows(rules))('%s', async (_, rule, rejection) => {
+    await isRejected(
       resource,
       rule,
-      refusal,
-      await resource.post(withField(resource, resource.least(), rule.path, refusal.sent)),
+      rejection,
+      await resource.post(withField(resource, resource.least(), rule.path, rejection.sent)),
     );
   });
 
@@ -95,7 +95,7 @@ function tryPost(resource: Resource, rules: readonly FieldRule[]): void {
   test.each(named(required, 'is required'))('%s', async (_, rule) => {
     for (const nothing of [undefined, null]) {
       const answer = await resource.post(withField(resource, resource.least(), rule.path, nothing));
-      await isRefused(resource, rule, refused(nothing, 'field_required'), answer);
+      await isRejected(resource, rule, rejected(nothing, 'field_required'), answer);
     }
   });
 
@@ -115,7 +115,7 @@ function tryPatch(resource: Resource, rules: readonly FieldRule[]): void {
     expect(answer.status, answer.text).toBe(201);
     return resource.shown(answer);
   };
-  const change = async (before: Json, path: string, value: unknown): Promise<Called> => {
+  const change = async (before: Json, path: string, value: unknown): Promise<ApiResponse> => {
     if (resource.patch === undefined) throw new Error(`${resource.label} is not changed`);
     return resource.patch(before, withField(resource, {}, path, value));
   };
@@ -128,15 +128,15 @@ function tryPatch(resource: Resource, rules: readonly FieldRule[]): void {
     expect(changedElsewhere(before, resource.shown(answer), [rule.path, ...(rule.moves ?? [])])).toEqual([]);
   });
 
-  test.each(refusedRows(rules))('%s', async (_, rule, refusal) => {
+  test.each(rejectedRows(rules))('%s', async (_, rule, rejection) => {
     const before = await made();
-    await isRefused(resource, rule, refusal, await change(before, rule.path, refusal.sent));
+    await isRejected(resource, rule, rejection, await change(before, rule.path, rejection.sent));
     if (resource.read !== undefined) expect(resource.shown(await resource.read(before))).toEqual(before);
   });
 
   const required = rules.filter(({ need }) => need === 'required');
   test.each(named(required, 'cannot be cleared'))('%s', async (_, rule) => {
-    await isRefused(resource, rule, refused(null, 'field_required'), await change(await made(), rule.path, null));
+    await isRejected(resource, rule, rejected(null, 'field_required'), await change(await made(), rule.path, null));
   });
 
   const optional = rules.filter(({ need }) => need === 'optional');
@@ -160,12 +160,12 @@ function takenRows(rules: readonly FieldRule[]): [string, FieldRule, Taken][] {
   );
 }
 
-function refusedRows(rules: readonly FieldRule[]): [string, FieldRule, Refused][] {
+function rejectedRows(rules: readonly FieldRule[]): [string, FieldRule, Rejected][] {
   return rules.flatMap((rule) =>
-    (rule.refuses ?? []).map((refusal): [string, FieldRule, Refused] => [
-      `${nameOf(rule)} refuses ${shorten(refusal.sent)}`,
+    (rule.rejects ?? []).map((rejection): [string, FieldRule, Rejected] => [
+      `${nameOf(rule)} rejects ${shorten(rejection.sent)}`,
       rule,
-      refusal,
+      rejection,
     ]),
   );
 }
@@ -187,39 +187,44 @@ function absentOf(rule: FieldRule): unknown {
   return 'absent' in rule ? rule.absent : null;
 }
 
-async function isShown(resource: Resource, answer: Called, path: string, shown: unknown): Promise<void> {
+async function isShown(resource: Resource, answer: ApiResponse, path: string, shown: unknown): Promise<void> {
   const made = resource.shown(answer);
   expect(valueAt(made, path)).toEqual(shown);
   if (resource.read !== undefined) expect(resource.shown(await resource.read(made))).toEqual(made);
 }
 
 /** 400, and one of the problems names the field with the code. */
-async function isRefused(resource: Resource, rule: FieldRule, { code, at }: Refused, answer: Called): Promise<void> {
+async function isRejected(
+  resource: Resource,
+  rule: FieldRule,
+  { code, at }: Rejected,
+  answer: ApiResponse,
+): Promise<void> {
   expect(answer.status, answer.text).toBe(400);
   const wanted = `common.validation.${code} ${resource.label}.${rule.path}${at === '' ? '' : `.${at}`}`;
   expect(problemsOf(answer)).toContain(wanted);
 }
 
-/** Code and field of every problem of a refused request. */
-export function problemsOf({ body }: Called): string[] {
+/** Code and field of every problem of a rejected request. */
+export function problemsOf({ body }: ApiResponse): string[] {
   return [body, ...(body.errors ?? [])].map(
     ({ code, messageParameters: [entity, field] }: Json) => `${code} ${entity}.${field}`,
   );
 }
 
 /** Matches the expectation: `{}` and `[]` are empty, `undefined` is absent, other objects may have more fields. */
-export function isSeen(actual: Json, wanted: Json, place = 'body'): void {
+export function expectShown(actual: Json, wanted: Json, place = 'body'): void {
   if (typeof wanted !== 'object' || wanted === null) {
     expect(actual, place).toEqual(wanted);
     return;
   }
   const names = Object.keys(wanted);
   if (names.length === 0 || Array.isArray(wanted)) expect(Object.keys(actual ?? {}), place).toEqual(names);
-  for (const name of names) isSeen(actual?.[name], wanted[name], `${place}.${name}`);
+  for (const name of names) expectShown(actual?.[name], wanted[name], `${place}.${name}`);
 }
 
 /** The object with a value set at a path, plus required neighbours; `undefined` removes the field. */
-function withField({ beside }: Resource, base: Json, path: string, value: unknown): Json {
+function withField({ alsoRequired }: Resource, base: Json, path: string, value: unknown): Json {
   const keys = path.split('.');
   const whole = structuredClone(base);
   keys.reduce((parent: Json, key, index) => {
@@ -228,7 +233,7 @@ function withField({ beside }: Resource, base: Json, path: string, value: unknow
       if (value === undefined) delete parent[key];
       else parent[key] = value;
     } else if (parent[key] === undefined) {
-      parent[key] = structuredClone(beside[here] ?? {});
+      parent[key] = structuredClone(alsoRequired[here] ?? {});
     }
     return parent[key];
   }, whole);

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
-import { workflowId } from '../../../workflows/frame/messages.ts';
-import { type Called, type Json, startApi, type TestApi } from '../api.ts';
+import { workflowId } from '../../../workflows/common/messages.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../api.ts';
 import { startTcpProxy, type TcpProxy } from '../faults/tcp-proxy.ts';
 import { type RunningSandbox, startSandbox, temporaryDirectory } from '../servers/sandbox.ts';
 import { startTemporalDevServer } from '../servers/temporal.ts';
@@ -32,10 +32,10 @@ export interface InvitationStage {
   readonly mailLine: TcpProxy;
   /** Everything that API and workers have logged. */
   log(): string;
-  /** Moves the service's clock: an interval of Postgres. */
+  /** Moves the service's clock by an interval of Postgres. */
   setClock(offset: string): void;
   newClientId(legalName?: string): Promise<string>;
-  invite(email: string, clientIds: readonly string[], identity?: Json): Promise<Called>;
+  invite(email: string, clientIds: readonly string[], identity?: Json): Promise<ApiResponse>;
   /** Invites, and waits for the e-mail. */
   invited(email: string, clientIds: readonly string[], identity?: Json): Promise<{ invitations: Json[]; link: string }>;
   mailsTo(email: string): Promise<Mail[]>;

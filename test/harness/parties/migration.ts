@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import type { Provider } from '../../../activities/providers/port.ts';
 import { createSandboxBank } from '../../../activities/providers/sandbox-bank.ts';
 import type { Configuration } from '../../../config/configuration.ts';
-import { type Called, type CallOptions, type Json, startApi, type TestApi } from '../api.ts';
+import { type ApiResponse, type CallOptions, type Json, startApi, type TestApi } from '../api.ts';
 import { createTestDatabase } from '../servers/postgres.ts';
 import { type RunningSandbox, SANDBOX_SECRET, startSandbox, temporaryDirectory } from '../servers/sandbox.ts';
 
@@ -144,8 +144,8 @@ export function migrateAccount(
   return api.call('POST', '/accounts', { workflow: { code: 'client.migration' }, data, connect }, rest);
 }
 
-/** Status, code, entity and field of every problem of a refusal, and the first problem's message. */
-export function refusalIn({ status, body }: Called): Json {
+/** Status, code, entity and field of every problem of a rejection, and the first problem's message. */
+export function rejectionIn({ status, body }: ApiResponse): Json {
   const all = [body, ...(body.errors ?? [])];
   return {
     status,
@@ -153,7 +153,7 @@ export function refusalIn({ status, body }: Called): Json {
   };
 }
 
-/** Row counts of the tables that a migration writes. */
+/** Row counts of the tables that migrations and payments write. */
 export async function rowCounts({ database }: TestApi): Promise<Json> {
   const tables = [
     'clients',
@@ -165,6 +165,8 @@ export async function rowCounts({ database }: TestApi): Promise<Json> {
     'accounts',
     'account_migrations',
     'balance_adjustments',
+    'outgoing_transfers',
+    'incoming_transfers',
     'postings',
     'audit_entries',
     'events',

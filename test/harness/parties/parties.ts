@@ -1,4 +1,4 @@
-import { type FieldRule, invalid, refused, same, shownAs } from './field-rules.ts';
+import { type FieldRule, invalid, rejected, same, shownAs } from './field-rules.ts';
 
 /** Rules of specification 2.1 that hold wherever a party has the field. */
 const NO_ADDRESS = {
@@ -48,16 +48,16 @@ export function addressRules(
         whole({ country: 'MX', region: 'CMX' }),
         whole({ country: 'DE', region: 'Freistaat Bayern', postalCode: '80331', refinement: 'c/o Müller' }),
       ],
-      refuses: [
+      rejects: [
         ...invalid('London', ['London'], 12),
-        refused({}, 'field_required', 'country'),
-        refused({ country: 'GB', zip: '1' }, 'field_unexpected', 'zip'),
-        ...['US', 'CA', 'MX'].map((country) => refused({ country }, 'field_required', 'region')),
-        refused({ country: 'US', region: 'California' }, 'field_invalid', 'region'),
-        refused({ country: 'US', region: 'US-CA' }, 'field_invalid', 'region'),
-        refused({ country: 'US', region: 'ca' }, 'field_invalid', 'region'),
-        refused({ country: 'CA', region: 'CA' }, 'field_invalid', 'region'),
-        refused({ country: 'MX', region: 'DF' }, 'field_invalid', 'region'),
+        rejected({}, 'field_required', 'country'),
+        rejected({ country: 'GB', zip: '1' }, 'field_unexpected', 'zip'),
+        ...['US', 'CA', 'MX'].map((country) => rejected({ country }, 'field_required', 'region')),
+        rejected({ country: 'US', region: 'California' }, 'field_invalid', 'region'),
+        rejected({ country: 'US', region: 'US-CA' }, 'field_invalid', 'region'),
+        rejected({ country: 'US', region: 'ca' }, 'field_invalid', 'region'),
+        rejected({ country: 'CA', region: 'CA' }, 'field_invalid', 'region'),
+        rejected({ country: 'MX', region: 'DF' }, 'field_invalid', 'region'),
       ],
     },
     { rule, path: `${path}.country`, need: 'required', ...countryValues, moves: [path] },
@@ -67,7 +67,7 @@ export function addressRules(
         path: `${path}.${field}`,
         need: 'optional',
         takes: same('Ø'.repeat(70), '7'),
-        refuses: invalid('x'.repeat(71), '', 7, 'a\nb'),
+        rejects: invalid('x'.repeat(71), '', 7, 'a\nb'),
         moves: [path],
       }),
     ),
@@ -76,33 +76,33 @@ export function addressRules(
 
 export const countryValues = {
   takes: same('GB', 'DE', 'JP'),
-  refuses: invalid('XX', 'gb', 'GBR', 826),
+  rejects: invalid('XX', 'gb', 'GBR', 826),
 } satisfies Partial<FieldRule>;
 
 export const dateValues = {
   takes: same('1990-12-10', '2000-02-29'),
-  refuses: invalid('2023-02-29', '1990-13-01', '10.12.1990', '1990-12-10T00:00:00', 19901210),
+  rejects: invalid('2023-02-29', '1990-13-01', '10.12.1990', '1990-12-10T00:00:00', 19901210),
 } satisfies Partial<FieldRule>;
 
 /** Companies and registers are older than payments. */
 export const historicDateValues = {
   takes: same('1990-12-10', '1863-08-01', '1288-06-16'),
-  refuses: invalid('1863-02-29', '0999-12-31', '0000-01-01', 18630801),
+  rejects: invalid('1863-02-29', '0999-12-31', '0000-01-01', 18630801),
 } satisfies Partial<FieldRule>;
 
 export const nameValues = {
   takes: same('Ada', 'Jean-Luc', '李', 'Ñ'.repeat(140)),
-  refuses: invalid('', ' ', 'a'.repeat(141), 12, ['Ada'], 'A\u202eda'),
+  rejects: invalid('', ' ', 'a'.repeat(141), 12, ['Ada'], 'A\u202eda'),
 } satisfies Partial<FieldRule>;
 
 export const phoneValues = {
   takes: same('+44 20 7946 0000', '(020) 7946-0000'),
-  refuses: invalid('call me', '+44', `+${'1'.repeat(31)}`, 442079460000),
+  rejects: invalid('call me', '+44', `+${'1'.repeat(31)}`, 442079460000),
 } satisfies Partial<FieldRule>;
 
 export const emailValues = {
   takes: same('ada@example.com', 'Ada.Lovelace+bank@mail.example.co.uk'),
-  refuses: invalid('ada', 'ada@', '@example.com', 'ada@example', 'a b@example.com', 12),
+  rejects: invalid('ada', 'ada@', '@example.com', 'ada@example', 'a b@example.com', 12),
 } satisfies Partial<FieldRule>;
 
 /** The list of identifications of an identity at `path`, and its deprecated view. */
@@ -131,13 +131,13 @@ export function identificationRules(path: string): FieldRule[] {
           [full, { type: 'lei', identificationNumber: 'L1', ...empty }],
         ),
       ],
-      refuses: [
+      rejects: [
         ...invalid('passport', { passport: '1' }),
-        refused(
+        rejected(
           Array.from({ length: 21 }, () => bare),
           'limit_exceeded',
         ),
-        refused([{ ...bare, colour: 'red' }], 'field_unexpected', '0.colour'),
+        rejected([{ ...bare, colour: 'red' }], 'field_unexpected', '0.colour'),
       ],
     },
     {
@@ -145,7 +145,7 @@ export function identificationRules(path: string): FieldRule[] {
       path: `${one}.type`,
       need: 'required',
       takes: same(...IDENTIFICATION_TYPES),
-      refuses: invalid('library-card', 'Passport', 12),
+      rejects: invalid('library-card', 'Passport', 12),
       moves,
     },
     {
@@ -153,7 +153,7 @@ export function identificationRules(path: string): FieldRule[] {
       path: `${one}.identificationNumber`,
       need: 'required',
       takes: same('1', 'N'.repeat(64)),
-      refuses: invalid('', 'N'.repeat(65), 1),
+      rejects: invalid('', 'N'.repeat(65), 1),
       moves,
     },
     { rule: identification, path: `${one}.issuingCountry`, need: 'optional', ...countryValues, moves },
@@ -166,7 +166,7 @@ export function identificationRules(path: string): FieldRule[] {
       absent: {},
       moves,
       takes: same({ passport: '1', 'driving-licence': '2' }),
-      refuses: [...invalid('1', ['1']), refused({ 'library-card': '1' }, 'field_unexpected', 'library-card')],
+      rejects: [...invalid('1', ['1']), rejected({ 'library-card': '1' }, 'field_unexpected', 'library-card')],
     },
     ...IDENTIFICATION_TYPES.map(
       (type): FieldRule => ({
@@ -176,7 +176,7 @@ export function identificationRules(path: string): FieldRule[] {
         absent: undefined,
         moves,
         takes: same('N1'),
-        refuses: invalid('', 1),
+        rejects: invalid('', 1),
       }),
     ),
   ];
@@ -188,6 +188,6 @@ export function readOnly(name: string, values: Readonly<Record<string, unknown>>
     rule: `${name}, read-only`,
     path,
     need: 'read-only',
-    refuses: [refused(value, 'field_unexpected')],
+    rejects: [rejected(value, 'field_unexpected')],
   }));
 }

@@ -20,14 +20,14 @@ function newPair(algorithm: ProofAlgorithm) {
   return algorithm === 'PS256' ? generateKeyPairSync('rsa', { modulusLength: 2_048 }) : generateKeyPairSync('ed25519');
 }
 
-/** The request for which a proof is; without an access token at the token endpoint. */
+/** The request that a proof is for; at the token endpoint there is no access token. */
 export interface Proven {
   readonly method: string;
   readonly address: string;
   readonly accessToken?: string;
 }
 
-/** A right proof but for what `claims` and `header` replace; undefined leaves a member out. */
+/** A valid proof, except for what `claims` and `header` override; undefined omits a member. */
 export async function proofOf(
   { algorithm, privateKey, jwk }: ProofKey,
   { method, address, accessToken }: Proven,

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { type JWTHeaderParameters, SignJWT } from 'jose';
 import { expect } from 'vitest';
-import type { Method } from '../../../api/frame/route.ts';
-import { type Called, type Json, TEST_AUDIENCE, type TestApi } from '../api.ts';
+import type { Method } from '../../../api/http/route.ts';
+import { type ApiResponse, type Json, TEST_AUDIENCE, type TestApi } from '../api.ts';
 
 /** A third-party provider with its own key. */
 export interface ThirdParty {
@@ -39,7 +39,7 @@ export const PAYMENT = {
   creditorAccount: CREDITOR,
 };
 
-/** A key, and what of it is registered. */
+/** A key, and its registered public part. */
 export function newKey(algorithm: ThirdParty['algorithm'] = 'ES256', kid: string = randomUUID()) {
   const { privateKey, publicKey } =
     algorithm === 'ES256'
@@ -48,7 +48,7 @@ export function newKey(algorithm: ThirdParty['algorithm'] = 'ES256', kid: string
   return { kid, algorithm, privateKey, jwk: { kid, alg: algorithm, ...publicKey.export({ format: 'jwk' }) } };
 }
 
-/** A token that the third party signs; `claims` and `header` override what is right. */
+/** A token that the third party signs; `claims` and `header` override valid values. */
 export async function signed(
   { id, kid, algorithm, privateKey }: Omit<ThirdParty, 'jwk'>,
   claims: Json = {},
@@ -62,7 +62,7 @@ export async function signed(
 
 /** Third parties and account holders, each through its own side of the API. */
 export function thirdPartyWorld(api: Pick<TestApi, 'call' | 'url'>, publicUrl = PUBLIC_URL) {
-  const call = (method: Method, path: string, token: string, body?: unknown, key?: string): Promise<Called> =>
+  const call = (method: Method, path: string, token: string, body?: unknown, key?: string): Promise<ApiResponse> =>
     api.call(method, path, body, {
       as: null,
       headers: { authorization: `Bearer ${token}` },
@@ -80,7 +80,7 @@ export function thirdPartyWorld(api: Pick<TestApi, 'call' | 'url'>, publicUrl = 
       jwks: { keys: [newKey().jwk] },
       ...change,
     }),
-    register: (thirdPartyProvider: Json): Promise<Called> =>
+    register: (thirdPartyProvider: Json): Promise<ApiResponse> =>
       api.call(
         'POST',
         '/third-party-providers',
@@ -93,7 +93,7 @@ export function thirdPartyWorld(api: Pick<TestApi, 'call' | 'url'>, publicUrl = 
       expect(answer.status, answer.text).toBe(201);
       return { id: answer.body.data.thirdPartyProvider.id, ...key };
     },
-    change: (id: string, thirdPartyProvider: Json): Promise<Called> =>
+    change: (id: string, thirdPartyProvider: Json): Promise<ApiResponse> =>
       api.call(
         'PATCH',
         `/third-party-providers/${id}`,
@@ -104,14 +104,14 @@ export function thirdPartyWorld(api: Pick<TestApi, 'call' | 'url'>, publicUrl = 
       workflow: { code: 'direct' },
       data: { consent: { content, redirectUri: REDIRECT_URI, state: STATE, nonce: NONCE, ...change } },
     }),
-    request: async (party: ThirdParty, content: Json, change: Json = {}): Promise<Called> =>
+    request: async (party: ThirdParty, content: Json, change: Json = {}): Promise<ApiResponse> =>
       call('POST', '/open-banking/GB/consents', await signed(party), world.consentBody(content, change)),
     requested: async (party: ThirdParty, content: Json, change: Json = {}): Promise<string> => {
       const answer = await world.request(party, content, change);
       expect(answer.status, answer.text).toBe(201);
       return answer.body.data.consent.id;
     },
-    decide: (id: string, consent: Json): Promise<Called> =>
+    decide: (id: string, consent: Json): Promise<ApiResponse> =>
       api.call('PATCH', `/open-banking/GB/consents/${id}`, { workflow: { code: 'direct' }, data: { consent } }),
     /** A user who may act for the clients. */
     user: async (clientIds: readonly string[]): Promise<string> => {
@@ -130,7 +130,7 @@ export function thirdPartyWorld(api: Pick<TestApi, 'call' | 'url'>, publicUrl = 
       expect(answer.status, answer.text).toBe(200);
       return new URL(answer.body.data.resource.location);
     },
-    /** A right request to the token endpoint but for what `change` replaces; undefined leaves a parameter out. */
+    /** A valid request to the token endpoint, except for what `change` overrides; undefined omits a parameter. */
     token: async (
       party: ThirdParty,
       code: string,
@@ -171,7 +171,7 @@ export function thirdPartyWorld(api: Pick<TestApi, 'call' | 'url'>, publicUrl = 
       expect([status, body.token_type], JSON.stringify(body)).toEqual([200, 'Bearer']);
       return { consentId, accessToken: body.access_token };
     },
-    pay: (accessToken: string, change: Json = {}, key?: string): Promise<Called> => {
+    pay: (accessToken: string, change: Json = {}, key?: string): Promise<ApiResponse> => {
       const { instructedAmount, instructedCurrency, creditorAccount } = PAYMENT;
       const payment = { instructedAmount, instructedCurrency, creditorAccount, ...change };
       const body = { workflow: { code: 'direct' }, data: { payment } };

@@ -19,10 +19,10 @@ const prime = (bits: number) => generatePrimeSync(bits, { bigint: true });
 const half = prime(1_024);
 const other = prime(1_024);
 
-/** The neutral point: the signature of anything is its encoding and a zero. */
+/** The neutral point: its encoding and a zero are a valid signature of any message. */
 export const NEUTRAL_POINT = ed25519('01');
 
-/** Keys that libraries read, and for which anybody can sign: what they are, the key, and the rule that refuses it. */
+/** Keys that libraries read, and for which any caller can forge signatures: what they are, the key, and the rule that rejects it. */
 export const WEAK_RSA_KEYS: readonly (readonly [what: string, jwk: JsonWebKey, rule: string])[] = [
   ['an RSA modulus that is a power of two', rsa(2n ** 2_047n), 'has an even modulus'],
   ['an RSA modulus with a small factor', rsa(half * other * 101n), 'has a modulus with a small factor'],
@@ -33,7 +33,7 @@ export const WEAK_RSA_KEYS: readonly (readonly [what: string, jwk: JsonWebKey, r
   ['a huge RSA exponent', rsa(half * other, 2n ** 63n + 1n), 'must have an exponent from 3 to 4294967295'],
 ];
 
-const SMALL_ORDER = 'is a point of small order, for which anybody can sign';
+const SMALL_ORDER = 'is a point of small order, for which anyone can sign';
 
 export const WEAK_ED25519_KEYS: typeof WEAK_RSA_KEYS = [
   ['the neutral point of Ed25519', NEUTRAL_POINT, SMALL_ORDER],
@@ -44,7 +44,11 @@ export const WEAK_ED25519_KEYS: typeof WEAK_RSA_KEYS = [
     ed25519('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a'),
     SMALL_ORDER,
   ],
-  ['an Ed25519 point in another form', ed25519(`ee${'ff'.repeat(30)}7f`), 'is a point in another than its one form'],
+  [
+    'an Ed25519 point in another form',
+    ed25519(`ee${'ff'.repeat(30)}7f`),
+    'is a point that is not encoded in its canonical form',
+  ],
 ];
 
 export function pemOf(jwk: JsonWebKey): string {

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readEndpoints } from '../../../scripts/frame/endpoints.ts';
-import { developmentToken } from '../../../scripts/start/development-users.ts';
+import { readEndpoints } from '../../../cli/common/endpoints.ts';
+import { developmentToken } from '../../../dev/start/development-users.ts';
 import type { Json } from '../api.ts';
 import { until } from '../stage.ts';
-import { type ServicePlace, type StartedService, startService } from './started-service.ts';
+import { type ServiceInstallation, type StartedService, startService } from './started-service.ts';
 
 /** Transfers fail at the third missed cut-off, and those in euros need an approver. */
 const CONFIGURATION = { rollLimit: 2, authorization: { byCurrency: { EUR: 'always' } } };
@@ -14,35 +14,35 @@ interface Answer {
   readonly body: Json;
 }
 
-/** A service of `npm start`, and its callers: over HTTP alone, with one token for all time. */
+/** A service of `npm start`, and its callers: over HTTP only, with one token that never expires. */
 export class ClockedService {
-  readonly place: ServicePlace;
+  readonly installation: ServiceInstallation;
   #started: StartedService;
   readonly #token: string;
 
-  private constructor(place: ServicePlace, started: StartedService, token: string) {
-    this.place = place;
+  private constructor(installation: ServiceInstallation, started: StartedService, token: string) {
+    this.installation = installation;
     this.#started = started;
     this.#token = token;
   }
 
-  static async start(place: ServicePlace): Promise<ClockedService> {
-    const configuration = join(place.dataDirectory, 'clocked.json');
-    writeFileSync(configuration, JSON.stringify(CONFIGURATION));
-    place.environment.CONFIG_FILE = configuration;
-    const started = await startService(place);
-    const endpoints = readEndpoints(place.dataDirectory);
+  static async start(installation: ServiceInstallation, settings: Json = CONFIGURATION): Promise<ClockedService> {
+    const configuration = join(installation.dataDirectory, 'clocked.json');
+    writeFileSync(configuration, JSON.stringify(settings));
+    installation.environment.CONFIG_FILE = configuration;
+    const started = await startService(installation);
+    const endpoints = readEndpoints(installation.dataDirectory);
     return new ClockedService(
-      place,
+      installation,
       started,
-      await developmentToken(place.dataDirectory, endpoints, { now: new Date() }),
+      await developmentToken(installation.dataDirectory, endpoints, { now: new Date() }),
     );
   }
 
   async restart(): Promise<void> {
     this.#started.process.kill('SIGTERM');
     await this.#started.exitCode;
-    this.#started = await startService(this.place);
+    this.#started = await startService(this.installation);
   }
 
   /** What the start has printed. */
@@ -51,7 +51,7 @@ export class ClockedService {
   }
 
   async call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
-    return send(method, `${this.place.apiUrl}${path}`, body, {
+    return send(method, `${this.installation.apiUrl}${path}`, body, {
       authorization: `Bearer ${this.#token}`,
       'content-type': 'application/json',
       ...headers,
@@ -72,15 +72,15 @@ export class ClockedService {
   }
 
   bank(path: string, body: unknown): Promise<Answer> {
-    return send('POST', `${this.place.sandboxUrl}/bank${path}`, body);
+    return send('POST', `${this.installation.sandboxUrl}/bank${path}`, body);
   }
 
   moveClock(move: unknown): Promise<Answer> {
-    return send('POST', `${this.place.sandboxUrl}/clock`, move);
+    return send('POST', `${this.installation.sandboxUrl}/clock`, move);
   }
 
   clock(): Promise<Answer> {
-    return send('GET', `${this.place.sandboxUrl}/clock`);
+    return send('GET', `${this.installation.sandboxUrl}/clock`);
   }
 
   /** The service's time. */

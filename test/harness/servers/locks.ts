@@ -1,4 +1,4 @@
-import type { Reader } from '../../../db/driver/client.ts';
+import type { Reader } from '../../../db/query/database.ts';
 
 /** How many sessions of the database wait for a lock right now, also as seen from inside of a transaction. */
 export async function lockWaiters(reader: Pick<Reader, 'statement'>): Promise<number> {

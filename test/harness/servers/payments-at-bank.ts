@@ -1,11 +1,10 @@
-import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { expect } from 'vitest';
-import type { ActivityDependencies } from '../../../activities/frame/dependencies.ts';
+import type { ActivityDependencies } from '../../../activities/common/dependencies.ts';
 import type { Provider } from '../../../activities/providers/port.ts';
 import { createSandboxBank } from '../../../activities/providers/sandbox-bank.ts';
+import { OPERATIONS } from '../../../cli/operations/operations.ts';
 import type { Configuration } from '../../../config/configuration.ts';
 import { lazyTemporalClient } from '../../../loops/temporal.ts';
-import { OPERATIONS } from '../../../scripts/operations/operations.ts';
 import { type Json, startApi, type TestApi } from '../api.ts';
 import { TESTER } from '../audit.ts';
 import { builtInAccounts } from '../built-in-accounts.ts';
@@ -14,8 +13,7 @@ import { type MoneyWorld, moneyWorld } from '../money.ts';
 import { type PaymentSteps, paymentSteps } from '../transfers/payment-steps.ts';
 import { createTestDatabase } from './postgres.ts';
 import { eventually, SANDBOX_SECRET, startSandbox, temporaryDirectory } from './sandbox.ts';
-
-Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+import '../workflows/temporal-runtime.ts';
 
 /** The API and the sandbox bank, whose payments a test takes step by step, without Temporal. */
 export interface PaymentsAtBank {
@@ -27,29 +25,34 @@ export interface PaymentsAtBank {
   readonly server: FaultyServer;
   readonly client: string;
   bank(method: string, path: string, body?: Json): Promise<Json>;
-  /** Until the bank has no callback left to deliver. */
-  told(): Promise<void>;
+  /** Waits until the bank has no callback left to deliver. */
+  callbacksDelivered(): Promise<void>;
   /** A new account in pounds with this much money. */
   account(amount: number): Promise<Json>;
   /** An external transfer from the account; returns its id. */
   pay(accountId: string, amount: number, change?: Json): Promise<string>;
   transfer(id: string): Promise<Json>;
-  /** A command of `npm run operate`, of which Temporal hears nothing: its exit status and what it prints. */
+  /** A command of `npm run operate`, without Temporal: its exit status and what it prints. */
   operate(command: string, ...given: string[]): Promise<{ readonly exit: number; readonly printed: string[] }>;
   stop(): Promise<void>;
 }
 
 export async function startPaymentsAtBank(
   name: string,
-  options: { readonly clockOffset: () => string; readonly prices?: Configuration['prices'] },
+  options: {
+    readonly clockOffset: () => string;
+    readonly prices?: Configuration['prices'];
+    readonly env?: Readonly<Record<string, string>>;
+  },
 ): Promise<PaymentsAtBank> {
   const directory = temporaryDirectory();
   const database = await createTestDatabase(name);
   const providers = new Map<string, Provider>();
-  const { clockOffset, prices = [] } = options;
+  const { clockOffset, prices = [], env = {} } = options;
   const api = await startApi(database, {
     providers,
     clockOffset,
+    env,
     configuration: (configuration) => ({ ...configuration, prices }),
   });
   const callbackUrl = `${api.url}/provider-callbacks/sandbox-bank`;
@@ -80,7 +83,7 @@ export async function startPaymentsAtBank(
     client,
     bank,
     steps: paymentSteps(dependencies),
-    told: async () => {
+    callbacksDelivered: async () => {
       await eventually('no callback', async () => ((await bank('GET', '/callbacks')).pending === 0 ? true : undefined));
     },
     account: async (amount) => {
@@ -111,7 +114,7 @@ export async function startPaymentsAtBank(
     operate: async (command, ...given) => {
       const temporal = lazyTemporalClient({ address: '127.0.0.1:1', namespace: 'default' });
       const printed: string[] = [];
-      const context = { ...dependencies, temporal, initiator: TESTER, patienceMs: 0, arguments: given };
+      const context = { ...dependencies, temporal, initiator: TESTER, answerTimeoutMs: 0, arguments: given };
       const exit = await OPERATIONS[command]?.run({ ...context, print: (line) => printed.push(line) });
       await temporal.close();
       return { exit: exit ?? -1, printed };

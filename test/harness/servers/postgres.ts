@@ -9,7 +9,7 @@ import { testPostgresUrl } from './shared-postgres.ts';
 export interface TestDatabase {
   /** The URL of a separate database with migrations and their seeds only, as the role that the service's processes run as. */
   url: string;
-  /** The same as the owner of its tables, to migrate or to plant what the service could not do. */
+  /** The same as the owner of its tables, to migrate or to plant defects that the service cannot cause. */
   ownerUrl: string;
   /** Executes one statement as the owner, on a connection of its own. */
   asOwner<Row extends postgres.Row = postgres.Row>(statement: string): Promise<Row[]>;
@@ -19,7 +19,7 @@ export interface TestDatabase {
 
 const DB_DIRECTORY = fileURLToPath(new URL('../../../db', import.meta.url));
 const TEMPLATE_LOCK = 7_423_001;
-/** Of the whole server: test runs share it. */
+/** The limit of the whole server, which test runs share. */
 const SERVICE_ROLE = 'test_service';
 
 /**
@@ -36,7 +36,7 @@ export async function createTestDatabase(name: string): Promise<TestDatabase> {
   const database = `test_${readable}_${randomBytes(5).toString('hex')}`;
   await onServer(serverUrl, async (sql) => {
     await sql.unsafe(`create database ${database} template ${template}`);
-    // A copy has the rights to tables, and not those to the database.
+    // A copy has the rights to tables, but not those to the database.
     await sql.unsafe(`revoke temporary on database ${database} from public`);
   });
   return testDatabase(serverUrl, database, asService);
@@ -108,11 +108,12 @@ async function migratedTemplate(serverUrl: string): Promise<string> {
 
 function migrationsHash(): string {
   const hash = createHash('sha256');
-  for (const file of ['migrate.ts', 'service-role.ts', 'service-role.sql'])
+  for (const file of ['migrate.ts', 'migration-files.ts', 'function-files.ts', 'service-role.ts', 'service-role.sql'])
     hash.update(readFileSync(join(DB_DIRECTORY, file)));
-  const migrations = join(DB_DIRECTORY, 'migrations');
-  for (const file of readdirSync(migrations).sort()) {
-    hash.update(`\0${file}\0`).update(readFileSync(join(migrations, file)));
+  for (const directory of ['migrations', 'functions']) {
+    for (const file of readdirSync(join(DB_DIRECTORY, directory)).sort()) {
+      hash.update(`\0${file}\0`).update(readFileSync(join(DB_DIRECTORY, directory, file)));
+    }
   }
   return hash.digest('hex').slice(0, 16);
 }

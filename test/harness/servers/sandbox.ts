@@ -4,7 +4,8 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../../scripts/servers/ports.ts';
+import { freePort } from '../../../dev/servers/ports.ts';
+import { entryArguments } from '../../tools/run/entries.ts';
 
 export const SANDBOX_SECRET = 'a secret that tests and bank share';
 
@@ -26,10 +27,12 @@ export interface RunningSandbox {
 export async function startSandbox(options: {
   readonly directory: string;
   readonly callbackUrl: string;
+  /** Variables besides. */
+  readonly environment?: Readonly<Record<string, string>>;
 }): Promise<RunningSandbox> {
   const port = await freePort();
   const smtpPort = await freePort();
-  const child = spawn(process.execPath, ['--import', 'tsx', 'sandbox/main.ts'], {
+  const child = spawn(process.execPath, entryArguments('sandbox/main.ts'), {
     env: {
       ...process.env,
       SANDBOX_PORT: String(port),
@@ -37,6 +40,7 @@ export async function startSandbox(options: {
       SANDBOX_BANK_SECRET: SANDBOX_SECRET,
       DATA_DIR: options.directory,
       CALLBACK_URL: options.callbackUrl,
+      ...options.environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -120,7 +124,7 @@ function single(headers: IncomingHttpHeaders): Record<string, string | undefined
   );
 }
 
-/** A directory that is gone after `remove`. */
+/** A directory that `remove` deletes. */
 export function temporaryDirectory(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'sandbox-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };

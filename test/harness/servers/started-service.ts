@@ -2,34 +2,38 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { isAlive, type ProcessIdentity, readPidFile, stopProcess } from '../../../scripts/frame/processes.ts';
-import { freePort } from '../../../scripts/servers/ports.ts';
-import { type ChildName, STOP_ORDER } from '../../../scripts/start/supervisor.ts';
+import { isAlive, type ProcessIdentity, readPidFile, stopProcess } from '../../../cli/common/processes.ts';
+import { freePort } from '../../../dev/servers/ports.ts';
+import { type ChildName, STOP_ORDER } from '../../../dev/start/supervisor.ts';
 
 const PROJECT_DIRECTORY = fileURLToPath(new URL('../../..', import.meta.url));
 const READY_TIMEOUT_MS = 240_000;
 
 /** Folder and ports of one copy of the service. */
-export interface ServicePlace {
+export interface ServiceInstallation {
   dataDirectory: string;
   environment: NodeJS.ProcessEnv;
   apiUrl: string;
   port: number;
   sandboxUrl: string;
+  consoleUrl: string;
 }
 
 /** A temporary folder, and free ports for everything whose port is fixed. */
-export async function newServicePlace(): Promise<ServicePlace> {
+export async function newServiceInstallation(): Promise<ServiceInstallation> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'service-test-'));
   const port = await freePort();
   const sandboxPort = await freePort();
+  const consolePort = await freePort();
   const environment: NodeJS.ProcessEnv = {
     ...process.env,
     DATA_DIR: dataDirectory,
     PORT: String(port),
     SANDBOX_PORT: String(sandboxPort),
+    CONSOLE_PORT: String(consolePort),
     TEMPORAL_PORT: String(await freePort()),
     TEMPORAL_UI_PORT: String(await freePort()),
   };
@@ -50,33 +54,32 @@ export async function newServicePlace(): Promise<ServicePlace> {
     port,
     apiUrl: `http://127.0.0.1:${port}`,
     sandboxUrl: `http://127.0.0.1:${sandboxPort}`,
+    consoleUrl: `http://127.0.0.1:${consolePort}`,
   };
 }
 
 /** Ends whatever still runs there, and removes the folder. */
-export async function clearServicePlace(place: ServicePlace): Promise<void> {
-  const start = recordedProcess(place, 'start');
+export async function removeServiceInstallation(installation: ServiceInstallation): Promise<void> {
+  const start = recordedProcess(installation, 'start');
   if (start !== undefined) await stopProcess(start, { graceMs: 25_000 });
-  for (const { identity } of recordedChildren(place)) await stopProcess(identity, { graceMs: 0, signal: 'SIGKILL' });
-  rmSync(place.dataDirectory, { recursive: true, force: true });
+  for (const { identity } of recordedChildren(installation))
+    await stopProcess(identity, { graceMs: 0, signal: 'SIGKILL' });
+  rmSync(installation.dataDirectory, { recursive: true, force: true });
 }
 
 export interface StartedService {
-  place: ServicePlace;
+  installation: ServiceInstallation;
   process: ChildProcess;
   output(): string;
   errors(): string;
   exitCode: Promise<number | null>;
 }
 
-/** Runs `npm start`'s script as leader of its own process group. */
-export function runStart(place: ServicePlace, overrides: NodeJS.ProcessEnv = {}): StartedService {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'scripts/start.ts'], {
-    cwd: PROJECT_DIRECTORY,
-    env: { ...place.environment, ...overrides },
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+/** What a process has printed so far. */
+export function printedBy(child: {
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+}): Pick<StartedService, 'output' | 'errors'> {
   let output = '';
   let errors = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
@@ -85,13 +88,32 @@ export function runStart(place: ServicePlace, overrides: NodeJS.ProcessEnv = {})
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     errors += chunk;
   });
+  return { output: () => output, errors: () => errors };
+}
+
+/** Runs `npm start`'s script as leader of its own process group. */
+export function runStart(
+  installation: ServiceInstallation,
+  overrides: NodeJS.ProcessEnv = {},
+  nodeArguments = ['--import', 'tsx', 'dev/start.ts'],
+): StartedService {
+  const child = spawn(process.execPath, nodeArguments, {
+    cwd: PROJECT_DIRECTORY,
+    env: { ...installation.environment, ...overrides },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const printed = printedBy(child);
   const exitCode = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
-  return { place, process: child, output: () => output, errors: () => errors, exitCode };
+  return { installation, process: child, ...printed, exitCode };
 }
 
 /** Starts the service and waits until it reports ready; fails with its output if it ends before. */
-export async function startService(place: ServicePlace, overrides: NodeJS.ProcessEnv = {}): Promise<StartedService> {
-  const service = runStart(place, overrides);
+export async function startService(
+  installation: ServiceInstallation,
+  overrides: NodeJS.ProcessEnv = {},
+): Promise<StartedService> {
+  const service = runStart(installation, overrides);
   await eventually(
     () => {
       if (service.process.exitCode !== null) throw new Error(`The start ended: ${service.output()}${service.errors()}`);
@@ -108,16 +130,19 @@ export interface RecordedChild {
   identity: ProcessIdentity;
 }
 
-/** The children that live, by their pid files. */
-export function recordedChildren(place: ServicePlace): RecordedChild[] {
+/** The running children, by their pid files. */
+export function recordedChildren(installation: ServiceInstallation): RecordedChild[] {
   return STOP_ORDER.flatMap(({ name }) => {
-    const identity = recordedProcess(place, name);
+    const identity = recordedProcess(installation, name);
     return identity === undefined ? [] : [{ name, identity }];
   });
 }
 
-export function recordedProcess(place: ServicePlace, name: ChildName | 'start'): ProcessIdentity | undefined {
-  const identity = readPidFile(join(place.dataDirectory, 'run', `${name}.pid`));
+export function recordedProcess(
+  installation: ServiceInstallation,
+  name: ChildName | 'start',
+): ProcessIdentity | undefined {
+  const identity = readPidFile(join(installation.dataDirectory, 'run', `${name}.pid`));
   return identity !== undefined && isAlive(identity) ? identity : undefined;
 }
 

@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { isAlive, logTail, spawnRecorded, stopProcess } from '../../../scripts/frame/processes.ts';
-import { findOnPath } from '../../../scripts/frame/user-cache.ts';
-import { freePort } from '../../../scripts/servers/ports.ts';
-import { type RunningTemporal, startTemporal } from '../../../scripts/servers/temporal-server.ts';
-import { timeSkippingServer } from '../../../scripts/servers/test-server.ts';
-import { SEARCH_ATTRIBUTES } from '../../../workflows/frame/messages.ts';
+import { isAlive, logTail, spawnRecorded, stopProcess } from '../../../cli/common/processes.ts';
+import { findOnPath } from '../../../dev/common/user-cache.ts';
+import { freePort } from '../../../dev/servers/ports.ts';
+import { type RunningTemporal, startTemporal } from '../../../dev/servers/temporal-server.ts';
+import { timeSkippingServer } from '../../../dev/servers/test-server.ts';
+import { SEARCH_ATTRIBUTES } from '../../../workflows/common/messages.ts';
+import '../workflows/temporal-runtime.ts';
 
 /** Temporal's number of this type of search attribute. */
 const KEYWORD = 2;
@@ -81,7 +82,7 @@ export async function timeSkippingEnvironment(): Promise<TestWorkflowEnvironment
       await teardown.call(environment);
       await stop();
     };
-    // This server can register search attributes but not list them, so that the worker leaves them alone.
+    // This server can register search attributes but not list them, so that the worker does not touch them.
     const searchAttributes = Object.fromEntries(Object.keys(SEARCH_ATTRIBUTES).map((name) => [name, KEYWORD]));
     await environment.connection.operatorService.addSearchAttributes({ namespace: 'default', searchAttributes });
     return environment;

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatAmountInFull } from '../../../domain/frame/money.ts';
+import { formatAmountInFull } from '../../../domain/common/money.ts';
 import type {
   Money,
   PlacedReference,
@@ -66,7 +66,7 @@ export function writeBankFile(directory: string, ...statements: readonly string[
 const amountXml = ({ amountMinor, currency }: Money) =>
   `<Amt Ccy="${currency}">${formatAmountInFull(amountMinor, currency)}</Amt>`;
 
-/** A statement as text, of its items. */
+/** A statement as text, from its items. */
 export function xmlOf(items: readonly StatementItem[]): string {
   return items.map((item, at) => itemXml(item, items[at + 1])).join('');
 }
@@ -110,7 +110,7 @@ function itemEntryXml(entry: StatementEntry): string {
 const singleXml = (references: readonly PlacedReference[]) =>
   `<NtryDtls><TxDtls>${referencesXml(references, 'Refs')}${referencesXml(references, 'after')}</TxDtls></NtryDtls>`;
 
-/** Of the model's batches, which count and sum their transactions, `xmlOf` leaves the figures out. */
+/** `xmlOf` omits the counts and sums of the model's batches. */
 const batchXml = (_: StatementEntry) => '<NtryDtls>';
 
 function amountsXml({ amounts }: StatementTransaction): string {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** A configuration whose calendar `gb` is a file of the test's own. */
 export interface OwnCalendar {
   readonly configFile: string;
-  /** Replaces the calendar by one that closes these dates besides Christmas Day. */
+  /** Replaces the calendar by one that closes these dates in addition to Christmas Day. */
   close(...dates: readonly string[]): void;
   /** Replaces its file by any text. */
   write(text: string): void;
@@ -20,7 +20,7 @@ export function ownCalendar(settings: object = {}): OwnCalendar {
   const configFile = join(folder, 'configuration.json');
   const write = (text: string) => {
     writeFileSync(join(folder, 'new.json'), text);
-    // As an operator should: no process ever reads half a file.
+    // Replaced atomically, as an operator should: no process ever reads half a file.
     renameSync(join(folder, 'new.json'), join(folder, 'gb.json'));
   };
   const close = (...dates: readonly string[]) => {

@@ -1,6 +1,6 @@
 /**
  * A second, simpler ledger to check the service against: plain maps, whole pence, one operation at a time. It shares
- * no code with the service and restates the rules from the interface and the decisions alone.
+ * no code with the service and restates the rules from the interface and the decisions only.
  */
 export type Word = 'released' | 'completed' | 'failed' | 'returned';
 
@@ -61,7 +61,7 @@ const CREATED = 201;
 const ILLEGAL = 409;
 const TOO_LITTLE = 422;
 
-/** One per cent, rounded half up, from 5 pence to 2 pounds. */
+/** One per cent, rounded half up, at least 5 pence and at most 2 pounds. */
 export function internalFee(pence: number): number {
   return Math.min(200, Math.max(5, Math.floor((pence + 50) / 100)));
 }
@@ -274,7 +274,7 @@ export interface Answered {
  * Whether concurrent operations were answered, and left the books, as if they had run in some sequential order. The
  * model then adopts that order's result; otherwise it stays unchanged.
  */
-export function happenedInSomeOrder(model: LedgerModel, answered: readonly Answered[], observed: string): boolean {
+export function isSerializable(model: LedgerModel, answered: readonly Answered[], observed: string): boolean {
   const [first, ...rest] = answered;
   if (first === undefined) return model.fingerprint() === observed;
   const before = model.state;
@@ -282,7 +282,7 @@ export function happenedInSomeOrder(model: LedgerModel, answered: readonly Answe
     model.state = structuredClone(before);
     if (model.apply(operation, status === CREATED ? id : null) !== status) continue;
     const others = index === 0 ? rest : answered.filter((_, other) => other !== index);
-    if (happenedInSomeOrder(model, others, observed)) return true;
+    if (isSerializable(model, others, observed)) return true;
   }
   model.state = before;
   return false;

@@ -1,12 +1,12 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import type { ActivityDependencies } from '../../../activities/frame/dependencies.ts';
+import type { ActivityDependencies } from '../../../activities/common/dependencies.ts';
 import {
   type OutgoingTransferNext,
   outgoingTransferProviderCalls,
   outgoingTransferTransitions,
 } from '../../../activities/outgoing-transfers/activities.ts';
 import { ProviderUnavailable } from '../../../activities/providers/port.ts';
-import { DatabaseUnavailable } from '../../../db/driver/client.ts';
+import { DatabaseUnavailable, LockTimeout } from '../../../db/postgres/failures.ts';
 import type { PaymentReport } from '../../../domain/outgoing-transfers/reports.ts';
 
 export interface PaymentSteps {
@@ -61,18 +61,20 @@ export function paymentSteps(dependencies: ActivityDependencies): PaymentSteps {
   };
 }
 
-const ATTEMPTS_MAX = 5;
-
-/** As Temporal does, tries again what missed its deadline on a busy machine; every step is safe to repeat. */
-async function run<Given extends unknown[], Result>(
+function run<Given extends unknown[], Result>(
   activity: (...given: Given) => Promise<Result>,
   ...given: Given
 ): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
+  return inTime(() => new MockActivityEnvironment().run<Given, Result, typeof activity>(activity, ...given));
+}
+
+/** As Temporal does, tries a step again that missed its two seconds, as on a busy machine. It has done nothing, and may be repeated. */
+export async function inTime<Result>(step: () => Promise<Result>): Promise<Result> {
+  for (;;) {
     try {
-      return await new MockActivityEnvironment().run<Given, Result, typeof activity>(activity, ...given);
+      return await step();
     } catch (error) {
-      if (attempt === ATTEMPTS_MAX || !(error instanceof DatabaseUnavailable)) throw error;
+      if (!(error instanceof DatabaseUnavailable || error instanceof LockTimeout)) throw error;
     }
   }
 }

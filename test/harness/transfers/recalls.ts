@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 import type { Provider } from '../../../activities/providers/port.ts';
 import { createSandboxBank } from '../../../activities/providers/sandbox-bank.ts';
 import { applyPaymentReport } from '../../../db/outgoing-transfers/outgoing-transfers.ts';
-import { applyRecallRefusal } from '../../../db/outgoing-transfers/recalls.ts';
-import { asId, type OutgoingTransferId } from '../../../domain/frame/ids.ts';
+import { applyRecallRejection } from '../../../db/outgoing-transfers/recalls.ts';
+import { asId, type OutgoingTransferId } from '../../../domain/common/ids.ts';
 import type { PaymentReport } from '../../../domain/outgoing-transfers/reports.ts';
 import type { Json, TestApi } from '../api.ts';
 import { builtInAccounts } from '../built-in-accounts.ts';
@@ -13,7 +13,7 @@ import { moneyWorld } from '../money.ts';
 
 const BANK = 'sandbox-bank';
 
-/** A bank that takes recalls and is not there: tests write its reports to the database. */
+/** A fictitious bank that takes recalls: tests write its reports to the database. */
 export function absentBank(): ReadonlyMap<string, Provider> {
   return new Map([[BANK, createSandboxBank({ url: 'http://127.0.0.1:9', secret: 'unused' })]]);
 }
@@ -21,13 +21,13 @@ export function absentBank(): ReadonlyMap<string, Provider> {
 export interface RecallWorld {
   /** A payment of 10 pounds that the bank has released. */
   released(clientId: string): Promise<string>;
-  reported(id: string, report: Pick<PaymentReport, 'word' | 'claim'>): Promise<void>;
+  reported(id: string, report: Pick<PaymentReport, 'outcome' | 'claim'>): Promise<void>;
   recall(id: string): Promise<{ readonly status: number; readonly body: Json }>;
-  /** The bank's refusal of the recall of this number. */
-  refused(id: string, number: number): Promise<'applied' | 'no-effect' | 'break'>;
+  /** The bank's rejection of the recall of this number. */
+  rejected(id: string, number: number): Promise<'applied' | 'no-effect' | 'break'>;
 }
 
-/** For an API with the bank that is not there. */
+/** For an API with the fictitious bank. */
 export function recallWorld(api: TestApi): RecallWorld {
   const world = moneyWorld(api);
   const builtIn = builtInAccounts(api);
@@ -48,11 +48,11 @@ export function recallWorld(api: TestApi): RecallWorld {
       const answer = await api.call('POST', path, body);
       expect(answer.status, answer.text).toBe(201);
       const { id } = answer.body.data.outgoingTransfer;
-      await reported(id, { word: 'released' });
+      await reported(id, { outcome: 'released' });
       return id;
     },
     recall: (id) => api.call('POST', `/outgoing-transfers/${id}/recall`, { workflow: { code: 'direct' }, data: {} }),
-    refused: (id, number) =>
-      api.database.transaction((tx) => applyRecallRefusal(tx, paymentOf(id), number, api.services.configuration)),
+    rejected: (id, number) =>
+      api.database.transaction((tx) => applyRecallRejection(tx, paymentOf(id), number, api.services.configuration)),
   };
 }

@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import type { ActivityDependencies } from '../../../activities/frame/dependencies.ts';
+import type { ActivityDependencies } from '../../../activities/common/dependencies.ts';
 import {
   outgoingTransferProviderCalls,
   outgoingTransferTransitions,
@@ -9,15 +9,17 @@ import {
 import type { Provider } from '../../../activities/providers/port.ts';
 import { createSandboxBank } from '../../../activities/providers/sandbox-bank.ts';
 import { reconciliationActivities } from '../../../activities/reconciliation/activities.ts';
-import { createDatabase, type Database } from '../../../db/driver/client.ts';
-import { asId, type OutgoingTransferId } from '../../../domain/frame/ids.ts';
+import { OPERATIONS } from '../../../cli/operations/operations.ts';
+import { createDatabase } from '../../../db/client.ts';
+import type { Database } from '../../../db/query/database.ts';
+import { asId, type OutgoingTransferId } from '../../../domain/common/ids.ts';
 import type { PaymentReport } from '../../../domain/outgoing-transfers/reports.ts';
-import { OPERATIONS } from '../../../scripts/operations/operations.ts';
 import { type Json, startApi, type TestApi } from '../api.ts';
 import { TESTER } from '../audit.ts';
 import { type MoneyWorld, moneyWorld } from '../money.ts';
 import { createTestDatabase } from '../servers/postgres.ts';
 import { eventually, SANDBOX_SECRET, startSandbox, temporaryDirectory } from '../servers/sandbox.ts';
+import '../workflows/temporal-runtime.ts';
 
 type FetchStatement = Provider['fetchStatement'];
 
@@ -25,8 +27,11 @@ type FetchStatement = Provider['fetchStatement'];
 export interface ReconciliationWorld {
   readonly api: TestApi;
   readonly world: MoneyWorld;
-  /** The database as its owner. */
+  /** The database, and as its owner. */
+  readonly url: string;
   readonly ownerUrl: string;
+  /** How far the service's time is moved: a Postgres interval. */
+  readonly clockOffset: () => string;
   /** The service as it is at another time. */
   readonly moved: Database;
   readonly directory: string;
@@ -48,7 +53,7 @@ export interface ReconciliationWorld {
   stop(): Promise<void>;
 }
 
-/** `statement` makes of the sandbox bank's statement what its provider tells us. */
+/** `statement` changes the sandbox bank's statement into the one that its provider returns. */
 export async function startReconciliationWorld(
   name: string,
   statement: (fetch: FetchStatement) => FetchStatement,
@@ -76,7 +81,9 @@ export async function startReconciliationWorld(
   return {
     api,
     world,
+    url: database.url,
     ownerUrl: database.ownerUrl,
+    clockOffset,
     moved,
     directory: directory.path,
     dependencies,

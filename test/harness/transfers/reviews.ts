@@ -4,7 +4,7 @@ import type { CheckedType } from '../../../db/compliance/checks.ts';
 import { receivePayment } from '../../../db/incoming-transfers/provisioned-account-credits.ts';
 import type { ReceivedPayment } from '../../../domain/incoming-transfers/arrivals.ts';
 import type { ComplianceMode } from '../../../domain/outgoing-transfers/requirement-rules.ts';
-import type { Called, CallOptions, Json, TestApi, TestApiOptions } from '../api.ts';
+import type { ApiResponse, CallOptions, Json, TestApi, TestApiOptions } from '../api.ts';
 import { PAYMENT_IN } from '../built-in-accounts.ts';
 
 type Configured = NonNullable<TestApiOptions['configuration']>;
@@ -34,7 +34,7 @@ export function reviews(api: TestApi) {
     find,
     check: async (type: CheckedType, id: string): Promise<Json> =>
       (await api.call('GET', path(type, id))).body.data.complianceCheck,
-    decide: (type: CheckedType, id: string, result: Json, options: CallOptions = {}): Promise<Called> => {
+    decide: (type: CheckedType, id: string, result: Json, options: CallOptions = {}): Promise<ApiResponse> => {
       const procedureResult = { procedure: 'transaction-monitoring', result };
       const body = { workflow: { code: 'direct' }, data: { complianceCheck: { procedureResult } } };
       return api.call('PATCH', path(type, id), body, { as: 'compliance', ...options });

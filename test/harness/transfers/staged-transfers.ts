@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { loadEventBodies } from '../../../db/webhooks/event-documents.ts';
 import { numberEvents } from '../../../db/webhooks/event-sequencer.ts';
-import { paymentReferenceOf } from '../../../domain/frame/payment-references.ts';
+import { paymentReferenceOf } from '../../../domain/common/payment-references.ts';
 import type { Json, TestApi } from '../api.ts';
+import { withChangesUnderLocks } from '../http/write-ways.ts';
 import type { TestDatabase } from '../servers/postgres.ts';
-import { mainAccountIdOf, type Staged } from './transfer-cases.ts';
+import { knownAccounts, mainAccountIdOf, type Staged } from './transfer-cases.ts';
 
 /** Writes many situations to the database at once, and reads back their results. */
 
@@ -20,25 +20,28 @@ export async function stageAll(api: TestApi, staged: readonly Staged[]): Promise
   // Main accounts first.
   await insert('accounts', staged.flatMap(mainAccountRows));
   await insert('accounts', staged.flatMap(accountRows));
-  await insert('beneficiaries', staged.map(beneficiaryRow));
-  await insert('beneficiary_bank_accounts', staged.filter((one) => one.case.bankAccount.known).map(bankAccountRow));
-  const money = staged.flatMap((one) => [
-    { id: one.source, account: one.case.source },
-    { id: one.destination, account: one.case.destination },
-  ]);
-  const credits = money
-    .filter(({ account }) => account.known && account.postedMinor > 0)
+  const external = staged.filter((one) => one.case.scope === 'external');
+  await insert('beneficiaries', external.map(beneficiaryRow));
+  await insert('beneficiary_bank_accounts', external.filter((one) => one.case.bankAccount.known).map(bankAccountRow));
+  const credits = staged
+    .flatMap(knownAccounts)
+    .filter(({ account }) => account.postedMinor > 0)
     .map(({ id, account: { postedMinor, currency, provider } }) => {
       numbers += 1;
       return { id, amount: postedMinor, currency, provider, number: `20270101-T${String(numbers).padStart(7, '0')}` };
     });
+  // As the rows say that it was booked: one statement for thousands of accounts.
   await api.database.statement(
-    `SELECT ledger_post('2027-06-01', system_account(provider, currency, 'settlement'), id, amount, currency, number, number,
-        'incoming-transfer', 'incoming-transfer', 'principal', NULL, NULL, NULL)
+    `INSERT INTO postings (posted_at, debit_account_id, credit_account_id, amount_minor, credit_version, credit_balance_after_minor,
+        currency, debit_transaction_number, credit_transaction_number, debit_transaction_type, credit_transaction_type, entry_type)
+      SELECT '${BOOKED_AT}', system_account(provider, currency, 'settlement'), id, amount, 1, amount, currency, number, number,
+        'incoming-transfer', 'incoming-transfer', 'principal'
       FROM json_to_recordset($1::json) AS credit (id uuid, amount bigint, currency text, provider text, number text)`,
     [JSON.stringify(credits)],
   );
 }
+
+const BOOKED_AT = '2027-06-01T00:00:00Z';
 
 function clientRows({ case: { payerStatus, receiverStatus }, payer, receiver }: Staged): Json[] {
   return [
@@ -59,39 +62,33 @@ function clientRows({ case: { payerStatus, receiverStatus }, payer, receiver }: 
   }));
 }
 
-function accountRows({ case: of, payer, receiver, source, destination }: Staged): Json[] {
-  const sides = [
-    { id: source, account: of.source },
-    { id: destination, account: of.destination },
-  ];
-  return sides
-    .filter(({ account }) => account.known)
-    .map(({ id, account }) => ({
-      id,
-      main_account_id: account.mainStatus === null ? null : mainAccountIdOf(id),
-      client_id: account.isPayers ? payer : receiver,
-      status: account.status,
-      method: account.provider === 'custom-bank' ? 'plug-in' : 'built-in',
-      provider: account.provider,
-      country: account.currency === 'GBP' ? 'GB' : 'DE',
-      currency: account.currency,
-      alias: 'Everyday',
-      ledger_number: id,
-      account_holder_name: account.isPayers ? 'Ada Lovelace' : 'Grace Lovelace',
-      account_holder_identity_type: 'individual',
-      requested_change: account.closing ? 'close' : null,
-      change_attempt: 0,
-      posted_minor: 0,
-      reserved_minor: 0,
-      receivable_minor: 0,
-      version: 0,
-      last_entry_at: '-infinity',
-      has_waiters: false,
-      admission_due: false,
-      revision: 1,
-      event_sequence: 0,
-      created_at: '2027-06-01',
-    }));
+function accountRows(staged: Staged): Json[] {
+  return knownAccounts(staged).map(({ id, account }) => ({
+    id,
+    main_account_id: account.mainStatus === null ? null : mainAccountIdOf(id),
+    client_id: account.isPayers ? staged.payer : staged.receiver,
+    status: account.status,
+    method: account.provider === 'custom-bank' ? 'plug-in' : 'built-in',
+    provider: account.provider,
+    country: account.currency === 'GBP' ? 'GB' : 'DE',
+    currency: account.currency,
+    alias: 'Everyday',
+    ledger_number: id,
+    account_holder_name: account.isPayers ? 'Ada Lovelace' : 'Grace Lovelace',
+    account_holder_identity_type: 'individual',
+    requested_change: account.closing ? 'close' : null,
+    change_attempt: 0,
+    posted_minor: account.postedMinor,
+    reserved_minor: 0,
+    receivable_minor: 0,
+    version: account.postedMinor > 0 ? 1 : 0,
+    last_entry_at: account.postedMinor > 0 ? BOOKED_AT : '-infinity',
+    has_waiters: false,
+    admission_due: false,
+    revision: 1,
+    event_sequence: 0,
+    created_at: '2027-06-01',
+  }));
 }
 
 function mainAccountRows(staged: Staged): Json[] {
@@ -109,6 +106,9 @@ function mainAccountRows(staged: Staged): Json[] {
       ledger_number: row.main_account_id,
       status: statuses.get(row.id),
       requested_change: null,
+      posted_minor: 0,
+      version: 0,
+      last_entry_at: '-infinity',
     }));
 }
 
@@ -167,7 +167,7 @@ export interface Observed {
   readonly events: string;
   /** The ids of the events. */
   readonly eventIds: readonly string[];
-  /** What stands in the traces instead of each id and number. */
+  /** The placeholder of each id and number in the traces. */
   readonly names: ReadonlyMap<string, string>;
 }
 
@@ -264,7 +264,7 @@ export async function renderEvents(api: TestApi, observed: readonly Observed[]):
   );
 }
 
-/** What the ids and numbers of a situation stand for. */
+/** The meaning of the ids and numbers of a situation. */
 function namesIn({ staged, keys }: Watched, { outgoing, incoming }: Traces): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const [name, value] of Object.entries(staged)) if (typeof value === 'string') names.set(value, name);
@@ -293,19 +293,10 @@ export function withNames(text: string, names: ReadonlyMap<string, string>): str
 
 /** The service without its fast paths: everything is decided under locks. */
 export async function withoutFastPaths(database: TestDatabase): Promise<{ url: string }> {
-  const name = `under_locks_${randomUUID().replaceAll('-', '')}`;
+  const { url, schema } = await withChangesUnderLocks(database);
   await database.asOwner(`
-    CREATE SCHEMA ${name};
-    GRANT USAGE ON SCHEMA ${name} TO PUBLIC;
-    CREATE FUNCTION ${name}.apply_transfer_changes(changes json, waits boolean, OUT outcome text, OUT response_body text)
-      RETURNS SETOF record LANGUAGE plpgsql AS $$ BEGIN
-        IF waits THEN RETURN QUERY SELECT * FROM public.apply_transfer_changes(changes, waits);
-        ELSE RETURN QUERY SELECT 'not-applied', NULL FROM json_array_elements(changes); END IF;
-      END $$;
-    CREATE FUNCTION ${name}.settle_straight_through_transfers(transfers json, boolean, json, json)
+    CREATE FUNCTION ${schema}.settle_straight_through_transfers(transfers json, boolean, json, json)
       RETURNS TABLE (outcome text, transfer_date date, response_body text) LANGUAGE sql
       AS $$ SELECT 'undecided', NULL::date, NULL FROM json_array_elements(transfers) $$`);
-  const url = new URL(database.url);
-  url.searchParams.set('options', `-c search_path=${name},public`);
-  return { url: url.href };
+  return { url };
 }

@@ -25,8 +25,8 @@ export function pick<Item>(random: Random, items: readonly Item[]): Item {
 }
 
 /** One movement of a payment as it truly happened: null on a side that has not booked it. */
-export interface Move {
-  readonly isUndoing: boolean;
+export interface Movement {
+  readonly isReversal: boolean;
   readonly amountMinor: bigint;
   readonly ourAt: Date | null;
   readonly bankAt: Date | null;
@@ -38,7 +38,7 @@ export interface TruePayment {
   readonly reference: string;
   readonly bankReference: string;
   readonly amountMinor: bigint;
-  readonly moves: readonly Move[];
+  readonly movements: readonly Movement[];
 }
 
 /** A line of the bank's statement: one movement, however the file then groups them. */
@@ -60,41 +60,41 @@ export function truePayments(random: Random, first: string, days: number): TrueP
     const isIn = random() < 0.4;
     const amountMinor = BigInt(2 + whole(random, 2_000_000));
     const day = whole(random, days);
-    const forward = { isUndoing: false, amountMinor, ...booked(random, first, day, days) };
+    const forward = { isReversal: false, amountMinor, ...booked(random, first, day, days) };
     const reference = uuid(random);
     const payment = { isIn, reference, bankReference: `BANK/${whole(random, 1e9)}`, amountMinor };
     if (!isIn && random() < 0.1) {
-      // We paid and undid it, and the bank never moved anything.
-      const [ourAt, undoneAt] = [instantOf(random, first, day, 0), instantOf(random, first, day, 6)];
+      // We paid and reversed it, and the bank never booked anything.
+      const [ourAt, reversedAt] = [instantOf(random, first, day, 0), instantOf(random, first, day, 6)];
       const ours = { amountMinor, bankAt: null };
       return {
         ...payment,
-        moves: [
-          { ...ours, isUndoing: false, ourAt },
-          { ...ours, isUndoing: true, ourAt: undoneAt },
+        movements: [
+          { ...ours, isReversal: false, ourAt },
+          { ...ours, isReversal: true, ourAt: reversedAt },
         ],
       };
     }
-    return { ...payment, moves: [forward, ...undoings(random, payment, first, day, days)] };
+    return { ...payment, movements: [forward, ...reversals(random, payment, first, day, days)] };
   });
 }
 
-function undoings(
+function reversals(
   random: Random,
   { isIn, amountMinor }: Pick<TruePayment, 'isIn' | 'amountMinor'>,
   first: string,
   day: number,
   days: number,
-): Move[] {
+): Movement[] {
   if (random() < 0.6) return [];
   const later = () => day + whole(random, days - day);
-  if (isIn || random() < 0.5) return [{ isUndoing: true, amountMinor, ...booked(random, first, later(), days) }];
-  const parts: Move[] = [];
+  if (isIn || random() < 0.5) return [{ isReversal: true, amountMinor, ...booked(random, first, later(), days) }];
+  const parts: Movement[] = [];
   let rest = amountMinor;
   for (let left = 1 + whole(random, 3); left > 0 && rest > 1n; left -= 1) {
     const part = 1n + BigInt(whole(random, Number(rest) - 1));
     rest -= part;
-    parts.push({ isUndoing: true, amountMinor: part, ...booked(random, first, later(), days) });
+    parts.push({ isReversal: true, amountMinor: part, ...booked(random, first, later(), days) });
   }
   return parts;
 }
@@ -104,7 +104,7 @@ function instantOf(random: Random, first: string, day: number, hour: number): Da
 }
 
 /** Mostly on one day; sometimes on both sides of midnight, or by the bank in the evening and by us in the morning. */
-function booked(random: Random, first: string, day: number, days: number): Pick<Move, 'ourAt' | 'bankAt'> {
+function booked(random: Random, first: string, day: number, days: number): Pick<Movement, 'ourAt' | 'bankAt'> {
   const midnight = Date.parse(first) + (day + 1) * DAY_MS;
   const kind = day + 1 < days ? random() : 1;
   const before = new Date(midnight - whole(random, 2 * MINUTE_MS) - 1);
@@ -139,14 +139,14 @@ export function namesOf(random: Random, { isIn, reference, bankReference }: True
   return [...noise, { place: pick(random, PLACES), value: random() < 0.15 ? bankReference : id }];
 }
 
-export function lineOf(random: Random, payment: TruePayment, move: Move, bookedAt: Date): Line {
-  const isCredit = payment.isIn !== move.isUndoing;
+export function lineOf(random: Random, payment: TruePayment, movement: Movement, bookedAt: Date): Line {
+  const isCredit = payment.isIn !== movement.isReversal;
   return {
     payment,
     direction: isCredit ? 'credit' : 'debit',
-    amountMinor: move.amountMinor,
+    amountMinor: movement.amountMinor,
     bookedAt,
-    mark: move.isUndoing ? pick(random, ['none', 'reversal', 'return', 'code']) : 'none',
+    mark: movement.isReversal ? pick(random, ['none', 'reversal', 'return', 'code']) : 'none',
     references: namesOf(random, payment),
   };
 }
@@ -154,7 +154,7 @@ export function lineOf(random: Random, payment: TruePayment, move: Move, bookedA
 /** An entry of the file: one line, or several together. */
 export interface EntryPlan {
   readonly lines: readonly Line[];
-  /** What the entry's amount has more than its lines: a lie. */
+  /** By how much the entry's amount exceeds its lines: a fault. */
   extraMinor: bigint;
   readonly hasDetails: boolean;
   batch: { count: number; totalMinor: bigint } | null;
@@ -211,11 +211,11 @@ export interface RenderedDay {
   readonly id: string;
   readonly day: string;
   readonly currency: string;
-  /** Of amounts as decimals: of a currency with this many. */
+  /** The decimals of the currency, for amounts as text. */
   readonly decimals: number;
   readonly entries: readonly EntryPlan[];
   readonly figures: Figures;
-  /** Dates alone, without times. */
+  /** Dates only, without times. */
   readonly isDated: boolean;
 }
 

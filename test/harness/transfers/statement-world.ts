@@ -1,13 +1,13 @@
-import { addDays, dateInUtc } from '../../../domain/frame/time/dates.ts';
+import { addDays, dateInUtc } from '../../../domain/common/time/dates.ts';
 import { type Totals, totalsOf } from '../../../domain/reconciliation/day-balance.ts';
 import {
   type ExpectedBreak,
-  FIGURE_LIES,
-  LINE_LIES,
+  FIGURE_FAULTS,
+  LINE_FAULTS,
   type ModelWorld,
-  STATEMENT_LIES,
+  STATEMENT_FAULTS,
   type StatementDay,
-} from './statement-lies.ts';
+} from './statement-faults.ts';
 import {
   figuresOf,
   lineOf,
@@ -20,52 +20,54 @@ import {
 
 const FIRST = '2026-03-02';
 export const DAYS = [FIRST, addDays(FIRST, 1), addDays(FIRST, 2)];
-export const LIES = { ...LINE_LIES, ...FIGURE_LIES, ...STATEMENT_LIES };
-export type LieName = string;
+export const FAULTS = { ...LINE_FAULTS, ...FIGURE_FAULTS, ...STATEMENT_FAULTS };
+export type FaultName = string;
 
 export interface Position {
   readonly world: ModelWorld;
   readonly rendered: readonly RenderedDay[];
   readonly expected: readonly ExpectedBreak[];
-  readonly told: readonly LieName[];
+  readonly applied: readonly FaultName[];
 }
 
-/** The true days of a position, and then lies about them, in the order in which a statement comes about. */
+/** The true days of a position, and then faults in them, in the order in which a statement is made. */
 export function positionOf(
   random: Random,
   { currency, decimals }: { readonly currency: string; readonly decimals: number },
-  lies: readonly LieName[],
+  faults: readonly FaultName[],
 ): Position {
   const payments = truePayments(random, FIRST, DAYS.length);
   const isDated = random() < 0.5;
   const days = DAYS.map((day): StatementDay => {
     const lines = payments.flatMap((payment) =>
-      payment.moves.flatMap((move) =>
-        move.bankAt !== null && dateInUtc(move.bankAt) === day ? [lineOf(random, payment, move, move.bankAt)] : [],
+      payment.movements.flatMap((movement) =>
+        movement.bankAt !== null && dateInUtc(movement.bankAt) === day
+          ? [lineOf(random, payment, movement, movement.bankAt)]
+          : [],
       ),
     );
     return { id: `ST-${day}`, day, lines, entries: [], figures: figuresOf([], 0n) };
   });
   const world = { random, payments, days, used: new Set<never>(), isOneFile: random() < 0.5 } as ModelWorld;
   const expected: ExpectedBreak[] = [];
-  const told: LieName[] = [];
-  const tell = (some: typeof LIES) => {
-    for (const name of lies) {
+  const applied: FaultName[] = [];
+  const apply = (some: typeof FAULTS) => {
+    for (const name of faults) {
       const found = some[name]?.(world) ?? null;
       if (found === null) continue;
       expected.push(...found);
-      told.push(name);
+      applied.push(name);
     }
   };
-  tell(LINE_LIES);
+  apply(LINE_FAULTS);
   for (const day of days) day.entries = plannedEntries(random, day.lines);
-  tell(FIGURE_LIES);
+  apply(FIGURE_FAULTS);
   let openingMinor = BigInt(whole(random, 1e9)) - 500_000_000n;
   for (const day of days) {
     day.figures = figuresOf(day.entries, openingMinor);
     openingMinor = day.figures.closingMinor;
   }
-  tell(STATEMENT_LIES);
+  apply(STATEMENT_FAULTS);
   const rendered = days.map(({ id, day, entries, figures }) => ({
     id,
     day,
@@ -75,7 +77,7 @@ export function positionOf(
     figures,
     isDated,
   }));
-  return { world, rendered, expected, told };
+  return { world, rendered, expected, applied };
 }
 
 export const textOf = (

@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { v5 as uuidFromName } from 'uuid';
+import { newId } from '../../../db/common/ids.ts';
 import type { Json } from '../api.ts';
 import type { Random } from '../random.ts';
 
 /**
  * Situations of one transfer: two clients, their accounts, a beneficiary and a request. Restates from the decisions
- * alone which refusals there are and in which order, without the service's own rules.
+ * on its own which rejections there are and in which order, without the service's own rules.
  */
 export type Status = 'pending' | 'active' | 'inactive' | 'suspended' | 'closed' | 'declined';
 type Currency = 'GBP' | 'EUR' | 'CHF' | 'NOK' | 'CAD';
@@ -173,31 +173,43 @@ export interface Staged {
   readonly destination: string;
   readonly beneficiary: string;
   readonly bankAccount: string;
-  readonly key: string;
 }
 
+/** Ids as the service makes them, but for the older of the two accounts: locks are taken in the order of ids, so either may be first. */
 export function stageIds(of: TransferCase): Staged {
-  const payer = randomUUID();
+  const payer = newId();
+  const accounts = [newId(), newId()] as const;
+  const [source, destination] = Math.random() < 0.5 ? accounts : ([accounts[1], accounts[0]] as const);
   return {
     case: of,
     payer,
-    receiver: randomUUID(),
-    requestedClient: of.clientKnown ? payer : randomUUID(),
-    source: randomUUID(),
-    destination: randomUUID(),
-    beneficiary: randomUUID(),
-    bankAccount: randomUUID(),
-    key: randomUUID(),
+    receiver: newId(),
+    requestedClient: of.clientKnown ? payer : newId(),
+    source,
+    destination,
+    beneficiary: newId(),
+    bankAccount: newId(),
   };
 }
 
-/** The main account of an account that has one; as in the service, its id is the lower one. */
+/** The accounts of the case that are in the database; an external transfer has one of ours at most. */
+export function knownAccounts({ case: of, source, destination }: Staged) {
+  const sides = [
+    { side: 'source', id: source, account: of.source },
+    { side: 'destination', id: destination, account: of.destination },
+  ];
+  return sides.slice(0, of.scope === 'internal' ? 2 : 1).filter(({ account }) => account.known);
+}
+
+/** The main account of an account that has one; it is a second older, and so, as in the service, its id is the lower one. */
 export function mainAccountIdOf(id: string): string {
-  return `00000000-0000${id.slice(13)}`;
+  const madeAt = (Number.parseInt(id.replace('-', '').slice(0, 12), 16) - 1_000).toString(16).padStart(12, '0');
+  return `${madeAt.slice(0, 8)}-${madeAt.slice(8)}${id.slice(13)}`;
 }
 
 export function requestOf(staged: Staged, change: Json = {}, workflow: Json = {}): Json {
   const { scope, scheme, currency, amountMinor, feeRatio, reason, transferDate, strangeAttribute } = staged.case;
+  const { country } = staged.case.bankAccount;
   const internal = scope === 'internal';
   const reasonId = { none: undefined, known: REASON_OF_CHINA, unknown: uuidFromName('unknown', REASON_OF_CHINA) };
   const outgoingTransfer = {
@@ -209,6 +221,8 @@ export function requestOf(staged: Staged, change: Json = {}, workflow: Json = {}
     transferDate: transferDate ?? undefined,
     transferReasonId: reasonId[reason],
     description: 'A case',
+    // In a country with a list of reasons, it would stand in for one of them.
+    transferCustomReason: internal || country !== 'CN' ? 'A reason' : undefined,
     schemeAttributes: strangeAttribute ? { [STRANGE_ATTRIBUTE]: '1' } : undefined,
     source: { type: 'client-account', accountId: staged.source },
     destination: internal
@@ -224,17 +238,17 @@ export function requestOf(staged: Staged, change: Json = {}, workflow: Json = {}
   };
 }
 
-export interface Refusal {
+export interface Rejection {
   readonly status: number;
   readonly code: string;
   readonly field: string;
-  /** Which id or text the refusal names. */
+  /** Which id or text the rejection names. */
   readonly value: string;
 }
 
-type Rule = (staged: Staged) => Refusal | null;
+type Rule = (staged: Staged) => Rejection | null;
 
-const when = (holds: boolean, status: number, code: string, field: string, value: string): Refusal | null =>
+const when = (holds: boolean, status: number, code: string, field: string, value: string): Rejection | null =>
   holds ? { status, code, field, value } : null;
 const notFound = (holds: boolean, field: string, value: string) =>
   when(holds, 404, 'common.coding.internal.record_not_found', field, value);
@@ -242,7 +256,7 @@ const isInternal = ({ case: { scope } }: Staged) => scope === 'internal';
 const BANK_ACCOUNT = 'destination.beneficiaryBankAccountId';
 
 /** In their order: existence, ownership, currencies, states, scheme with bank data and amounts, dates, balance. */
-export const REFUSALS: Readonly<Record<string, Rule>> = {
+export const REJECTIONS: Readonly<Record<string, Rule>> = {
   'unknown client': (s) => notFound(!s.case.clientKnown, 'clientId', s.requestedClient),
   'unknown source': (s) => notFound(!s.case.source.known, 'source.accountId', s.source),
   'unknown destination': (s) =>
@@ -280,8 +294,8 @@ export const REFUSALS: Readonly<Record<string, Rule>> = {
     const { closing } = s.case.source;
     const status = statusForPayments(s.case.source);
     const waits = !isInternal(s) && (status === 'inactive' || status === 'suspended');
-    const refused = closing || (status !== 'active' && !waits);
-    return when(refused, 422, 'account.status.not_active', 'source.accountId', s.source);
+    const rejected = closing || (status !== 'active' && !waits);
+    return when(rejected, 422, 'account.status.not_active', 'source.accountId', s.source);
   },
   'a destination that is not active': (s) => {
     const { destination, payerStatus, receiverStatus, bankAccount } = s.case;
@@ -290,8 +304,8 @@ export const REFUSALS: Readonly<Record<string, Rule>> = {
       return when(inactive, 422, 'beneficiary.bank_account.not_active', BANK_ACCOUNT, s.bankAccount);
     }
     const holder = destination.isPayers ? payerStatus : receiverStatus;
-    const refused = statusForPayments(destination) !== 'active' || destination.closing || holder !== 'active';
-    return when(refused, 422, 'account.status.not_active', 'destination.accountId', s.destination);
+    const rejected = statusForPayments(destination) !== 'active' || destination.closing || holder !== 'active';
+    return when(rejected, 422, 'account.status.not_active', 'destination.accountId', s.destination);
   },
   'a scheme that does not go there': (s) => {
     const { scheme, currency, bankAccount } = s.case;
@@ -361,11 +375,11 @@ function feeMinor(amountMinor: number, ratio: string | null): number {
   return Math.floor((amountMinor * tenThousandths + 5_000) / 10_000);
 }
 
-/** The expected refusal; null: accepted. */
-export function expectedRefusal(staged: Staged): Refusal | null {
-  for (const rule of Object.values(REFUSALS)) {
-    const refused = rule(staged);
-    if (refused !== null) return refused;
+/** The expected rejection; null: accepted. */
+export function expectedRejection(staged: Staged): Rejection | null {
+  for (const rule of Object.values(REJECTIONS)) {
+    const rejected = rule(staged);
+    if (rejected !== null) return rejected;
   }
   return null;
 }
@@ -466,5 +480,5 @@ export function casesWithTwoFaults(scope: TransferCase['scope']): { case: Transf
 }
 
 function has(of: TransferCase, fault: string): boolean {
-  return REFUSALS[fault]?.(stageIds(of)) != null;
+  return REJECTIONS[fault]?.(stageIds(of)) != null;
 }

@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import postgres from 'postgres';
 import { Pool } from 'undici';
-import { ERROR_STATUS } from '../../../api/frame/errors.ts';
-import { parseJson, stringify } from '../../../api/frame/requests/json.ts';
-import { checkLedger } from '../../../db/ledger/check.ts';
+import { ERROR_STATUS } from '../../../api/http/errors.ts';
+import { parseJson, stringify } from '../../../api/http/requests/json.ts';
+import { newId } from '../../../db/common/ids.ts';
+import { checkWholeLedger } from '../../../db/ledger/check.ts';
 import { type Json, signToken, startApi, TEST_AUDIENCE, type TestApi } from '../api.ts';
 import { randomFrom } from '../random.ts';
 import { createTestDatabase } from '../servers/postgres.ts';
@@ -19,7 +19,8 @@ import {
 } from './staged-transfers.ts';
 import {
   drawCase,
-  expectedRefusal,
+  expectedRejection,
+  knownAccounts,
   MORNING,
   REVIEWED,
   requestOf,
@@ -31,22 +32,27 @@ import {
 
 /**
  * One request has one outcome, whichever way it takes: settled by one statement in SQL or decided under locks in TypeScript, created
- * without locks or under them, for now or with today's date, alone or with others of its moment, in a batch of either mode, or as a dry run.
+ * without locks or under them, for now or with today's date, on its own or together with concurrent ones, in a batch of either mode, or as a dry run.
  */
 
 const BATCH = 240;
 /** Batches under way at once: while Postgres stages one, this process compares another. */
 const BATCHES_AT_ONCE = 2;
-/** APIs whose requests come one after another, so that each is alone in its statement. */
+/** APIs whose requests come one after another, so that each has a statement of its own. */
 const LANES = 4;
-/** Of random cases, because a dry run costs as much as a transfer. */
+/** One in this many random cases has a dry run, which costs as much as a transfer. */
 const DRY_RUN_OF_CASES = 8;
+/** A million cases take longer than a token may live. */
+const TOKEN_LIFE_SECONDS = 3_600;
+const TOKEN_USED_MS = 1_800_000;
 
 export interface ParityService {
   readonly api: TestApi;
   readonly underLocks: TestApi;
   readonly lanes: readonly TestApi[];
   readonly callers: ReadonlyMap<TestApi, Pool>;
+  /** Of the operator; each process verifies a new one at every request that comes before the first is answered. */
+  token(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -86,14 +92,12 @@ export async function startParityService(): Promise<ParityService> {
     Array.from({ length: LANES }, () => startApi(database, { ...further, maxConnections: 2 })),
   );
   const callers = new Map([api, underLocks, ...lanes].map((one) => [one, new Pool(one.url, { connections: 64 })]));
-  // What requests left behind is found by their transfers, which the service itself never does.
-  await database.asOwner('CREATE INDEX ON events (resource_id)');
-  await database.asOwner('CREATE INDEX ON postings (outgoing_transfer_id)');
   return {
     api,
     underLocks,
     lanes,
     callers,
+    token: tokenOf(api),
     stop: async () => {
       for (const caller of callers.values()) await caller.close();
       for (const one of [underLocks, ...lanes]) await one.stop();
@@ -103,7 +107,20 @@ export async function startParityService(): Promise<ParityService> {
   };
 }
 
-/** Differences in so many random cases, each reported when it is found, and the books' violations. */
+function tokenOf({ services, users }: TestApi): () => Promise<string> {
+  let signed = { atMs: Number.NEGATIVE_INFINITY, token: Promise.resolve('') };
+  return () => {
+    const nowMs = services.now().getTime();
+    if (nowMs - signed.atMs > TOKEN_USED_MS) {
+      const iat = Math.floor(nowMs / 1_000);
+      const exp = iat + TOKEN_LIFE_SECONDS;
+      signed = { atMs: nowMs, token: signToken(users.operator, { aud: TEST_AUDIENCE, iat, exp }) };
+    }
+    return signed.token;
+  };
+}
+
+/** Differences in this many random cases, each reported when it is found, and violations of the books' invariants. */
 export async function randomDifferences(
   service: ParityService,
   seed: number,
@@ -131,7 +148,7 @@ export async function randomDifferences(
     }
   };
   await Promise.all(Array.from({ length: BATCHES_AT_ONCE }, compareBatches));
-  const violations = (await checkLedger(service.api.database.reader)).map((violation) => JSON.stringify(violation));
+  const violations = (await checkWholeLedger(service.api.database)).map((violation) => JSON.stringify(violation));
   for (const violation of violations) report(violation);
   return [...differences, ...violations];
 }
@@ -147,7 +164,7 @@ export async function countSettledByStatement({ api }: ParityService): Promise<n
 }
 
 const BATCHED = ['in a batch', 'in a batch of all or none'] as const;
-const WAYS = ['dry run', 'together', 'alone', 'under locks', "with today's date", ...BATCHED] as const;
+const WAYS = ['dry run', 'together', 'single', 'under locks', "with today's date", ...BATCHED] as const;
 type Way = (typeof WAYS)[number];
 
 interface Answer {
@@ -159,12 +176,6 @@ interface Sent {
   readonly way: Way;
   readonly staged: Staged;
   readonly key: string;
-}
-
-/** A token for one batch: a million cases take longer than a token may live. */
-function batchToken({ api }: ParityService): Promise<string> {
-  const issuedAt = Math.floor(api.services.now().getTime() / 1000);
-  return signToken(api.users.operator, { aud: TEST_AUDIENCE, iat: issuedAt, exp: issuedAt + 3_600 });
 }
 
 async function send(service: ParityService, token: string, api: TestApi, { way, staged, key }: Sent): Promise<Answer> {
@@ -185,13 +196,13 @@ async function send(service: ParityService, token: string, api: TestApi, { way, 
 
 async function sendAll(service: ParityService, sent: readonly Sent[]): Promise<Map<Sent, Answer>> {
   const answers = new Map<Sent, Answer>();
-  const token = await batchToken(service);
+  const token = await service.token();
   for (const way of WAYS) {
     const taking = sent.filter((one) => one.way === way);
     const sendTo = async (api: TestApi, one: Sent) => void answers.set(one, await send(service, token, api, one));
     if (isBatched(way)) {
       await sendBatches(service, token, taking, (one, answer) => answers.set(one, answer));
-    } else if (way === 'alone') {
+    } else if (way === 'single') {
       const oneByOne = async (lane: TestApi, first: number) => {
         for (const one of taking.filter((_, index) => index % LANES === first)) await sendTo(lane, one);
       };
@@ -229,12 +240,12 @@ async function sendBatches(
     const text = await body.text();
     if (statusCode !== 201) throw new Error(`a batch was answered with ${statusCode}: ${text}`);
     const { data }: Json = parseJson(text, [], Number.POSITIVE_INFINITY);
-    for (const [index, one] of part.entries()) answered(one, answerAlone(workflow, data.results[index]));
+    for (const [index, one] of part.entries()) answered(one, singleAnswer(workflow, data.results[index]));
   }
 }
 
-/** The result of an item as the answer to its transfer alone. */
-function answerAlone(workflow: string, { error, outgoingTransfer }: Json): Answer {
+/** The result of an item as the answer to its transfer as a single request. */
+function singleAnswer(workflow: string, { error, outgoingTransfer }: Json): Answer {
   if (error === undefined) return { status: 201, text: envelopeOf(workflow, stringify(outgoingTransfer)) };
   return { status: ERROR_STATUS[error.code as keyof typeof ERROR_STATUS], text: JSON.stringify(error) };
 }
@@ -243,14 +254,14 @@ function envelopeOf(workflow: string, transfer: string): string {
   return `{"workflow":${workflow},"data":{"outgoingTransfer":${transfer}},"connect":{},"metadata":{}}`;
 }
 
-/** The ways that lead to the same place: today's date is the one that an internal transfer without a date gets. */
+/** The ways with equal results: an internal transfer without a date gets today's. */
 function waysOf(of: TransferCase): readonly Way[] {
   const dated = of.scope === 'internal' && of.transferDate === null;
-  return ['together', 'alone', 'under locks', ...(dated ? (["with today's date"] as const) : []), ...BATCHED];
+  return ['together', 'single', 'under locks', ...(dated ? (["with today's date"] as const) : []), ...BATCHED];
 }
 
 /**
- * A case's situation and the requests sent in it. Where the rules refuse, nothing changes, so all ways share one
+ * A case's situation and the requests sent in it. Where the rules reject, nothing changes, so all ways share one
  * situation; where they accept, each way has its own, except that the dry run comes before another.
  */
 interface Situation extends Watched {
@@ -260,18 +271,18 @@ interface Situation extends Watched {
 function situationsOf(of: TransferCase, isTriedFirst: boolean): readonly Situation[] {
   const dryRun = isTriedFirst ? (['dry run'] as const) : [];
   const [first, ...others] = waysOf(of);
-  const isRefused = expectedRefusal(stageIds(of)) !== null;
-  const groups = isRefused
+  const isRejected = expectedRejection(stageIds(of)) !== null;
+  const groups = isRejected
     ? [[...dryRun, ...waysOf(of).filter((way) => way !== 'in a batch of all or none')]]
     : [[...dryRun, present(first)], ...others.map((way) => [way])];
   return groups.map((group) => {
     const staged = stageIds(of);
-    const sent = group.map((way) => ({ way, staged, key: randomUUID() }));
+    const sent = group.map((way) => ({ way, staged, key: newId() }));
     return { staged, sent, keys: sent.map(({ key }) => key) };
   });
 }
 
-/** What one way led to. */
+/** The result of one way. */
 interface Outcome {
   readonly way: Way;
   readonly answer: Answer;
@@ -280,7 +291,7 @@ interface Outcome {
   readonly observed: Observed;
 }
 
-/** Disagreements between the ways of each case, or with the rules. Every so many cases are tried as a dry run too. */
+/** Differences between the ways of each case, or from the rules. One in so many cases is a dry run too. */
 export async function differencesIn(
   service: ParityService,
   cases: readonly TransferCase[],
@@ -330,14 +341,14 @@ function outcomesOf({ sent }: Situation, answers: ReadonlyMap<Sent, Answer>, obs
     return {
       way: one.way,
       answer: { status, text: withNames(text, observed.names) },
-      kept: isBatched(one.way) ? keptAlone(one, observed.kept[place]) : observed.kept[place],
+      kept: isBatched(one.way) ? keptOfSingle(one, observed.kept[place]) : observed.kept[place],
       observed,
     };
   });
 }
 
-/** What an item's reference keeps, as the key of its transfer alone keeps it. */
-function keptAlone({ staged }: Sent, kept: string | undefined): string | undefined {
+/** What is stored for an item's reference, in the form stored for the key of a single request. */
+function keptOfSingle({ staged }: Sent, kept: string | undefined): string | undefined {
   if (kept === undefined) return undefined;
   const [status, body] = JSON.parse(kept);
   return JSON.stringify([status, body === null ? null : envelopeOf(JSON.stringify(requestOf(staged).workflow), body)]);
@@ -351,7 +362,7 @@ function differencesBetween(outcomes: readonly Outcome[], { staged }: Situation)
   const dryRun = outcomes.find(({ way }) => way === 'dry run');
   const [first, ...others] = outcomes.filter(({ way }) => way !== 'dry run');
   if (first === undefined) throw new Error('every case goes some way');
-  compare('by the rules', refusalOf(first.answer), expectedRefusalNamed(staged));
+  compare('by the rules', rejectionOf(first.answer), expectedRejectionNamed(staged));
   if (dryRun !== undefined) {
     compare('dry run', planned(dryRun.answer), planned(first.answer));
     if (first.answer.status === 201) {
@@ -369,19 +380,19 @@ function differencesBetween(outcomes: readonly Outcome[], { staged }: Situation)
       compare(way, JSON.parse(observed.traces), JSON.parse(first.observed.traces));
     }
   }
-  if (first.answer.status >= 400) compare('refused', JSON.parse(first.observed.traces), untouched(staged));
+  if (first.answer.status >= 400) compare('rejected', JSON.parse(first.observed.traces), untouched(staged));
   return differences;
 }
 
 /** The traces of a situation in which nothing happened. */
-function untouched({ case: { source, destination } }: Staged): Json {
-  const accounts = Object.entries({ source, destination })
-    .filter(([, account]) => account.known)
-    .map(([name, { status, postedMinor }]) => [name, status, postedMinor, 0, 0, postedMinor > 0 ? 1 : 0, false, false]);
+function untouched(staged: Staged): Json {
+  const accounts = knownAccounts(staged).map(({ side, account: { status, postedMinor } }) => {
+    return [side, status, postedMinor, 0, 0, postedMinor > 0 ? 1 : 0, false, false];
+  });
   return { outgoing: [], incoming: [], postings: [], accounts: accounts.reverse(), wakeups: [] };
 }
 
-/** Where two values begin to differ, as JSON. */
+/** The first difference of two values, as JSON. */
 function differenceOf(actual: unknown, expected: unknown): string {
   const [one, other] = [JSON.stringify(actual) ?? 'nothing', JSON.stringify(expected) ?? 'nothing'];
   let at = 0;
@@ -390,23 +401,23 @@ function differenceOf(actual: unknown, expected: unknown): string {
   return `${one.slice(from, at + 160)} instead of ${other.slice(from, at + 160)}`;
 }
 
-interface Refused {
+interface Rejected {
   readonly status: number;
   readonly code: string;
   readonly field: string;
   readonly value: string;
 }
 
-function refusalOf({ status, text }: Answer): Refused | null {
+function rejectionOf({ status, text }: Answer): Rejected | null {
   if (status < 400) return null;
   const { code, messageParameters, errors } = JSON.parse(text);
   const [entity, field, value] = messageParameters;
-  if (entity !== 'outgoingTransfer' || errors !== undefined) throw new Error(`not a refusal of a transfer: ${text}`);
+  if (entity !== 'outgoingTransfer' || errors !== undefined) throw new Error(`not a rejection of a transfer: ${text}`);
   return { status, code, field, value };
 }
 
-function expectedRefusalNamed(staged: Staged): Refused | null {
-  const expected = expectedRefusal(staged);
+function expectedRejectionNamed(staged: Staged): Rejected | null {
+  const expected = expectedRejection(staged);
   if (expected === null) return null;
   const name = Object.entries(staged).find(([, value]) => value === expected.value)?.[0] ?? expected.value;
   return { ...expected, value: name };
@@ -429,7 +440,7 @@ function requirementsOf({ text }: Answer): Json {
   return JSON.parse(text).data.outgoingTransfer.requirementConfiguration;
 }
 
-/** By the decisions: what a dry run says of each requirement, given what its creation answers. */
+/** By the decisions: the state of each requirement in a dry run, given the answer to the creation. */
 function foreseen(of: TransferCase, { transferDate, totalAmount, requirementConfiguration }: Json): Json {
   if (transferDate > TODAY) return requirementConfiguration;
   const isCovered = of.source.postedMinor >= Math.round(totalAmount * 100);
@@ -437,7 +448,7 @@ function foreseen(of: TransferCase, { transferDate, totalAmount, requirementConf
   return { ...requirementConfiguration, transferDateStatus: 'fulfilled', balanceCheckStatus };
 }
 
-/** Neither a review nor an account kept its creation from looking at date and balance. */
+/** Neither a review nor an account kept the creation from checking date and balance. */
 function isDecidedAtOnce({ waiting_for: waitingFor }: Json): boolean {
   return waitingFor !== 'compliance' && waitingFor !== 'account';
 }
@@ -451,7 +462,7 @@ function requirementsOfRow(row: Json): Json {
   };
 }
 
-/** A dry run gets the creation's refusal, or the transfer without the fields that only an existing one has. */
+/** A dry run gets the creation's rejection, or the transfer without the fields that only an existing one has. */
 function planned(answer: Answer): unknown {
   if (answer.status >= 400) return answer;
   const transfer: Record<string, unknown> = JSON.parse(answer.text).data.outgoingTransfer;

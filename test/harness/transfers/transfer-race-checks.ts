@@ -1,15 +1,15 @@
 import { expect } from 'vitest';
-import type { OutgoingTransferId } from '../../../domain/frame/ids.ts';
+import type { OutgoingTransferId } from '../../../domain/common/ids.ts';
 import type { Json, TestApi } from '../api.ts';
 
-// What must be true of transfers whatever has happened to them.
+// Invariants of transfers.
 
 export interface RacingAccount {
   readonly id: string;
   readonly clientId: string;
   readonly ledgerNumber: string;
   readonly kind: 'built-in' | 'plug-in' | 'receiver';
-  /** In minor units, as far as it came from outside. */
+  /** The money that came from outside, in minor units. */
   credited: number;
 }
 
@@ -21,9 +21,9 @@ export interface Racing {
 }
 
 const LEGAL_STORY =
-  /^created( compliance-in-review)?( cancelled| failed| processing( failed| released( recall-refused)*( failed| completed( returned| recall-refused)*)))$/;
+  /^created( compliance-in-review)?( cancelled| failed| processing( failed| released( recall-rejected)*( failed| completed( returned| recall-rejected)*)))$/;
 
-/** Its events tell one legal story, without a gap, which ends as the transfer has; each return is in it once. */
+/** Its events are a legal sequence without gaps that ends in the transfer's status; each return is in it once. */
 export async function checkStory(api: TestApi, id: string): Promise<void> {
   const rows = await api.database.reader.statement<{ first: number; entries: { type: string; data: Json }[] }>(
     'SELECT first_sequence::integer AS first, entries FROM events WHERE resource_id = $1 ORDER BY first_sequence',
@@ -40,16 +40,16 @@ export async function checkStory(api: TestApi, id: string): Promise<void> {
     .outgoingTransfer;
   // Only who took a payment has an id for it, and a payment that it took and failed was released.
   if (status === 'failed' && serviceProviderId !== null) expect(story, id).toContain('released');
-  expect(story.filter((type) => type !== 'recall-refused').at(-1)).toBe(returned ? 'returned' : status);
+  expect(story.filter((type) => type !== 'recall-rejected').at(-1)).toBe(returned ? 'returned' : status);
   const times = (type: string) => story.filter((one) => one === type).length;
   expect(times('returned'), id).toBe((await returnsOf(api, id)).count);
-  const [recall] = await api.database.reader.statement<{ number: number; isRefused: boolean }>(
-    `SELECT recall_number AS number, recall_status IS NOT DISTINCT FROM 'refused' AS "isRefused"
+  const [recall] = await api.database.reader.statement<{ number: number; isRejected: boolean }>(
+    `SELECT recall_number AS number, recall_status IS NOT DISTINCT FROM 'rejected' AS "isRejected"
      FROM outgoing_transfers WHERE id = $1`,
     [id],
   );
-  expect(times('recall-refused'), id).toBeLessThanOrEqual(recall?.number ?? 0);
-  if (recall?.isRefused) expect(times('recall-refused'), id).toBeGreaterThan(0);
+  expect(times('recall-rejected'), id).toBeLessThanOrEqual(recall?.number ?? 0);
+  if (recall?.isRejected) expect(times('recall-rejected'), id).toBeGreaterThan(0);
 }
 
 /** What came back, in minor units and number of returns. */

@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import type { Transaction } from '../../../db/driver/client.ts';
 import { admitWaitingTransfers } from '../../../db/outgoing-transfers/admissions.ts';
 import {
   failOutgoingTransfer,
@@ -13,17 +12,15 @@ import {
   recordLookUp,
   recordSubmission,
 } from '../../../db/outgoing-transfers/outgoing-transfers.ts';
-import {
-  applyRecallRefusal,
-  recallOutgoingTransfer,
-  recordRecallAnswer,
-} from '../../../db/outgoing-transfers/recalls.ts';
-import { DomainError } from '../../../domain/frame/errors.ts';
-import { asId, type OutgoingTransferId } from '../../../domain/frame/ids.ts';
-import type { LookedUpPayment } from '../../../domain/outgoing-transfers/changes.ts';
+import { applyRecallRejection, recordRecallAnswer } from '../../../db/outgoing-transfers/recalls.ts';
+import { paymentRecall } from '../../../db/outgoing-transfers/requested-changes.ts';
+import type { Transaction } from '../../../db/query/database.ts';
+import { changeUnderLocks } from '../../../db/transfers/requested-changes.ts';
+import { DomainError } from '../../../domain/common/errors.ts';
+import { asId, type OutgoingTransferId } from '../../../domain/common/ids.ts';
 import type { RecallReport } from '../../../domain/outgoing-transfers/outcomes/recalls.ts';
-import type { PaymentOutcome } from '../../../domain/outgoing-transfers/reports.ts';
-import type { Called, Json, TestApi } from '../api.ts';
+import type { LookedUpPayment, PaymentOutcome } from '../../../domain/outgoing-transfers/reports.ts';
+import type { ApiResponse, Json, TestApi } from '../api.ts';
 import { TESTER } from '../audit.ts';
 import { builtInAccounts } from '../built-in-accounts.ts';
 import { moneyWorld } from '../money.ts';
@@ -39,10 +36,10 @@ import { checkMoney, checkStory, type Racing, type RacingAccount } from './trans
 const CONCURRENT = 16;
 const EVENTS_OF_EACH = 8;
 const TOMORROW = '2027-06-17';
-const WORDS: readonly PaymentOutcome[] = ['released', 'completed', 'failed', 'returned'];
-/** Of a refusal: most are worth another attempt. */
+const WORDS: readonly PaymentOutcome[] = ['queued', 'released', 'completed', 'failed', 'returned'];
+/** Of a rejection: most are retryable. */
 const CODES = ['BE08', 'MS03', 'BE08', 'AC04'];
-const ANSWERS: readonly RecallReport['outcome'][] = ['asked', 'accepted', 'refused'];
+const ANSWERS: readonly RecallReport['outcome'][] = ['asked', 'accepted', 'rejected'];
 const RESULTS = ['all-passed', 'soft-stop', 'hard-stop', 'hard-stop-accepted', 'hard-stop-rejected'];
 
 /** The rules differ by API: `plain` has none, the others authorize, review, or both. */
@@ -141,7 +138,7 @@ class Race {
     return Array.from({ length: EVENTS_OF_EACH }, () => {
       const happening = this.#random.weighted(HAPPENINGS);
       const drawn = {
-        word: this.#random.pick(WORDS),
+        outcome: this.#random.pick(WORDS),
         result: this.#random.pick(RESULTS),
         number: this.#random.whole(0, 3),
         code: this.#random.pick(CODES),
@@ -153,7 +150,7 @@ class Race {
 
   async #happen(transfer: Racing, happening: Happening, drawn: Drawn): Promise<void> {
     const { id, account, incomingTransferId } = transfer;
-    const { word, result, number, code, answer } = drawn;
+    const { outcome, result, number, code, answer } = drawn;
     const decide = reviews(this.#apis.reviewing).decide;
     switch (happening) {
       case 'cancel':
@@ -173,33 +170,37 @@ class Race {
         await this.#transaction((tx) => admitWaitingTransfers(tx, asId(account.id), this.#rules()));
         return;
       case 'callback':
-        await this.#transaction((tx) => applyPaymentReport(tx, notice(id), paymentOf(transfer, word), this.#rules()));
+        await this.#transaction((tx) =>
+          applyPaymentReport(tx, notice(id), paymentOf(transfer, outcome), this.#rules()),
+        );
         return;
       case 'caller’s report':
-        return answered(await this.#patch(id, word === 'returned' ? { returned: true } : { status: word }));
+        // Only a provider can say that it has queued a payment.
+        if (outcome === 'queued') return;
+        return answered(await this.#patch(id, outcome === 'returned' ? { returned: true } : { status: outcome }));
       case 'look-up':
         await this.#transaction((tx) =>
-          recordLookUp(tx, id, number, number === 3 ? 'not-found' : paymentOf(transfer, word), this.#rules()),
+          recordLookUp(tx, id, number, number === 3 ? 'not-found' : paymentOf(transfer, outcome), this.#rules()),
         );
         return;
       case 'command':
         return this.#command(id, number);
       case 'release':
         return this.#release(transfer, drawn);
-      case 'refusal':
-        await this.#release(transfer, { ...drawn, word: 'failed' });
+      case 'rejection':
+        await this.#release(transfer, { ...drawn, outcome: 'failed' });
         await this.#transaction((tx) =>
-          applyPaymentReport(tx, notice(id), refusalOf(transfer, 1, code), this.#rules()),
+          applyPaymentReport(tx, notice(id), rejectionOf(transfer, 1, code), this.#rules()),
         );
         if (number > 0) return;
         await this.#transaction((tx) => retrySubmission(tx, id, this.#rules(), TESTER));
         return this.#release(transfer, drawn);
       case 'part comes back':
-        await this.#release(transfer, { ...drawn, word: 'completed' });
+        await this.#release(transfer, { ...drawn, outcome: 'completed' });
         await this.#transaction((tx) => applyPaymentReport(tx, notice(id), partOf(transfer, number), this.#rules()));
         return;
       case 'recall':
-        await this.#release(transfer, { ...drawn, word: 'completed' });
+        await this.#release(transfer, { ...drawn, outcome: 'completed' });
         await this.#recall(id);
         return this.#release(transfer, drawn);
       case 'answer to a recall':
@@ -222,22 +223,24 @@ class Race {
 
   async #recall(id: OutgoingTransferId): Promise<void> {
     const isOffered = () => true;
-    await this.#transaction((tx) => recallOutgoingTransfer(tx, id, this.#rules(), { initiator: TESTER, isOffered }));
+    await this.#transaction((tx) =>
+      changeUnderLocks(tx, paymentRecall({ id, initiator: TESTER, rules: this.#rules() }, isOffered)),
+    );
   }
 
   /** As its workflow does: what is due, and what the provider answers to that. */
-  async #release(transfer: Racing, { word, number, code, answer }: Drawn): Promise<void> {
+  async #release(transfer: Racing, { outcome, number, code, answer }: Drawn): Promise<void> {
     const { id } = transfer;
     const step = await this.#transaction((tx) => advanceOutgoingTransfer(tx, id, this.#rules()));
     if (step?.do === 'submit') {
       const report =
-        word === 'failed'
-          ? refusalOf(transfer, step.attempt, code)
-          : paymentOf(transfer, word === 'returned' ? 'completed' : word);
+        outcome === 'failed'
+          ? rejectionOf(transfer, step.attempt, code)
+          : paymentOf(transfer, outcome === 'returned' ? 'completed' : outcome);
       await this.#transaction((tx) => recordSubmission(tx, id, step.attempt, report, this.#rules()));
     } else if (step?.do === 'look-up') {
-      const found = { ...paymentOf(transfer, word), recall: { number, outcome: answer } };
-      const said = word === 'released' ? 'not-found' : found;
+      const found = { ...paymentOf(transfer, outcome), recall: { number, outcome: answer } };
+      const said = outcome === 'released' ? 'not-found' : found;
       await this.#transaction((tx) => recordLookUp(tx, id, step.count, said, this.#rules()));
     } else if (step?.do === 'recall') {
       const report = { number: step.number, outcome: answer };
@@ -268,7 +271,7 @@ class Race {
     await this.#settleRecall(id);
   }
 
-  /** Its workflow ends a recall that has nothing left to bring back; the provider refuses any other. */
+  /** Its workflow ends a recall that has nothing left to bring back; the provider rejects any other. */
   async #settleRecall(id: OutgoingTransferId): Promise<void> {
     await this.#transaction((tx) => advanceOutgoingTransfer(tx, id, this.#rules()));
     const [open] = await this.#api.database.reader.statement<{ number: number }>(
@@ -276,8 +279,8 @@ class Race {
       [id],
     );
     if (open === undefined) return;
-    const refused = this.#transaction((tx) => applyRecallRefusal(tx, notice(id), open.number, this.#rules()));
-    expect(await refused).toBe('applied');
+    const rejected = this.#transaction((tx) => applyRecallRejection(tx, notice(id), open.number, this.#rules()));
+    expect(await rejected).toBe('applied');
   }
 
   async #credit(account: RacingAccount, amountMinor: number): Promise<void> {
@@ -300,7 +303,7 @@ class Race {
     await Promise.all(Array.from({ length: CONCURRENT }, lane));
   }
 
-  /** Null if the rules refuse. */
+  /** Null if the rules reject. */
   async #transaction<Value>(work: (tx: Transaction) => Promise<Value>): Promise<Value | null> {
     try {
       return await this.#api.database.transaction(work);
@@ -318,7 +321,7 @@ class Race {
     return (await this.#api.call('GET', `/outgoing-transfers/${id}`)).body.data.outgoingTransfer;
   }
 
-  #patch(id: string, outgoingTransfer: Json, as: 'operator' | 'approver' = 'operator'): Promise<Called> {
+  #patch(id: string, outgoingTransfer: Json, as: 'operator' | 'approver' = 'operator'): Promise<ApiResponse> {
     const body = { workflow: { code: 'client.direct' }, data: { outgoingTransfer } };
     return this.#api.call('PATCH', `/outgoing-transfers/${id}`, body, { as });
   }
@@ -336,7 +339,7 @@ const HAPPENINGS = {
   'look-up': 1,
   command: 2,
   release: 4,
-  refusal: 6,
+  rejection: 6,
   'part comes back': 3,
   recall: 3,
   'answer to a recall': 1,
@@ -344,7 +347,7 @@ const HAPPENINGS = {
 type Happening = keyof typeof HAPPENINGS;
 
 interface Drawn {
-  readonly word: PaymentOutcome;
+  readonly outcome: PaymentOutcome;
   readonly result: string;
   readonly number: number;
   readonly code: string;
@@ -353,17 +356,17 @@ interface Drawn {
 
 const notice = (id: OutgoingTransferId) => ({ id, provider: 'sandbox-bank' });
 
-function paymentOf({ id, amountMinor }: Racing, word: PaymentOutcome): LookedUpPayment {
-  const code = word === 'failed' || word === 'returned' ? 'AC04' : null;
+function paymentOf({ id, amountMinor }: Racing, outcome: PaymentOutcome): LookedUpPayment {
+  const code = outcome === 'failed' || outcome === 'returned' ? 'AC04' : null;
   const claim = { amountMinor: amountMinor.toString(), currency: 'GBP', returned: null };
-  const failed = word === 'failed' ? { failedAfterRelease: true } : {};
-  return { word, ...failed, serviceProviderId: `p-${id}`, serviceProviderReference: null, code, claim };
+  const own = outcome === 'failed' ? { failedAfterRelease: true } : outcome === 'queued' ? { queuedAttempt: 1 } : {};
+  return { outcome, ...own, serviceProviderId: `p-${id}`, serviceProviderReference: null, code, claim };
 }
 
 /** What the provider says of an attempt that it has not carried out. */
-function refusalOf(transfer: Racing, attempt: number, code: string): LookedUpPayment {
+function rejectionOf(transfer: Racing, attempt: number, code: string): LookedUpPayment {
   const { failedAfterRelease: _, ...payment } = paymentOf(transfer, 'failed');
-  return { ...payment, serviceProviderId: null, code, refusedAttempt: attempt };
+  return { ...payment, serviceProviderId: null, code, rejectedAttempt: attempt };
 }
 
 /** The provider's return of this number: the whole of it, a half, a third or a quarter. */
@@ -374,6 +377,6 @@ function partOf(transfer: Racing, number: number): LookedUpPayment {
 }
 
 /** Either it was done, or the transfer had moved on. */
-function answered({ status, text }: Called): void {
+function answered({ status, text }: ApiResponse): void {
   expect([200, 409], text).toContain(status);
 }

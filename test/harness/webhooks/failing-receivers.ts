@@ -51,7 +51,7 @@ export function failingReceivers(): FailingReceivers {
         seen.connections += 1;
         let left = answers;
         socket.on('data', (chunk) => {
-          // A body may come by itself.
+          // A chunk may be only a body.
           if (!chunk.toString('latin1').startsWith('POST ')) return;
           if (left === 0) return lose(socket);
           left -= 1;
@@ -66,7 +66,7 @@ export function failingReceivers(): FailingReceivers {
       const server = createHttpsServer(options, (_request, response) => response.writeHead(200).end('ok'));
       return `https://localhost:${await started(server)}/hook`;
     },
-    // Below every port that tests or their system choose: one that a test gave back may be another's by then.
+    // Below every port that tests or their system choose: one that a test released may be in use by another process.
     absent: async () => 'http://127.0.0.1:19999/hook',
     close: async () => {
       for (const close of closers.splice(0).reverse()) await close();

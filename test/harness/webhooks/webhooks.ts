@@ -5,16 +5,16 @@ import { sql } from 'drizzle-orm';
 import { pino } from 'pino';
 import { type DrainOptions, ShardDrain } from '../../../activities/webhooks/drain.ts';
 import { createReceivers, type ReceiverOptions } from '../../../activities/webhooks/receivers.ts';
-import type { Database, Transaction } from '../../../db/driver/client.ts';
-import { appendEvents } from '../../../db/frame/events.ts';
-import { newId } from '../../../db/frame/ids.ts';
+import { appendEvents } from '../../../db/common/events.ts';
+import { newId } from '../../../db/common/ids.ts';
+import type { Database, Transaction } from '../../../db/query/database.ts';
 import { numberEvents } from '../../../db/webhooks/event-sequencer.ts';
 import {
   createWebhookSubscription,
   type NewWebhookSubscription,
   type WebhookSubscription,
 } from '../../../db/webhooks/subscriptions.ts';
-import type { ClientId } from '../../../domain/frame/ids.ts';
+import type { ClientId } from '../../../domain/common/ids.ts';
 import type { WebhookAddressPolicy } from '../../../domain/webhooks/addresses.ts';
 import type { Json } from '../api.ts';
 import { TESTER } from '../audit.ts';
@@ -115,16 +115,24 @@ export function createDrains(
     ...options,
   };
   const drains = [0, 1, 2, 3].map((shard) => new ShardDrain(all, shard));
+  const stop = new AbortController();
+  const running = new Set<Promise<unknown>>();
   return {
     drains,
     /** Runs until every shard is idle; returns the shortest wait until a delivery is due, null if none is. */
     async drain(): Promise<number | null> {
-      const signal = new AbortController().signal;
-      const ended = await Promise.all(drains.map((drain) => drain.run(signal)));
+      const draining = drains.map((drain) => drain.run(stop.signal));
+      for (const one of draining) running.add(one);
+      const ended = await Promise.all(draining);
       const waits = ended.flatMap(({ waitMs }) => (waitMs === null ? [] : [waitMs]));
       return waits.length === 0 ? null : Math.min(...waits);
     },
-    close: () => receivers.close(),
+    /** Also ends what a failed test has left running, which would disturb the next one. */
+    async close(): Promise<void> {
+      stop.abort();
+      await Promise.allSettled(running);
+      await receivers.close();
+    },
   };
 }
 

@@ -21,6 +21,7 @@ import {
   temporaryDirectory,
 } from '../servers/sandbox.ts';
 import { startTemporalDevServer } from '../servers/temporal.ts';
+import './temporal-runtime.ts';
 
 /**
  * API, relay and workers in this process, with the real Postgres, Temporal and bank; the connections to the last two can be
@@ -32,7 +33,7 @@ export interface AccountsAtBank {
   readonly temporalLink: TcpProxy;
   readonly clientId: string;
   bankLink(): TcpProxy;
-  /** Calls the bank as somebody outside: a payer, or a hand on a lever. */
+  /** Calls the bank from outside: as a payer, or as a test that steers the bank. */
   outside(path: string, body: Json): Promise<Response>;
   /** What the bank shows to its operator. */
   look(path: string): Promise<Json>;

@@ -23,6 +23,26 @@ export function countEvents(history: History, attributes: string): number {
   return (history.events ?? []).filter((event) => Reflect.get(event, attributes) != null).length;
 }
 
+/** Which code carried out each workflow task, in order: a release's build id, if its workers have versions. */
+export function codesOf(history: History): string[] {
+  return (history.events ?? []).flatMap(({ workflowTaskCompletedEventAttributes: completed }) => {
+    const { deploymentVersion, workerVersion, binaryChecksum } = completed ?? {};
+    const id = deploymentVersion?.buildId || workerVersion?.buildId || binaryChecksum;
+    return id ? [id] : [];
+  });
+}
+
+const Cause = proto.temporal.api.enums.v1.WorkflowTaskFailedCause;
+
+/** Why workflow tasks failed. That a signal arrived at the last moment is no fault: the task is only repeated. */
+export function failuresOf(history: History): (string | undefined)[] {
+  return (history.events ?? []).flatMap(({ workflowTaskFailedEventAttributes: failed }) =>
+    failed == null || failed.cause === Cause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND
+      ? []
+      : [Cause[failed.cause ?? 0]],
+  );
+}
+
 /** How long each timer was set for. */
 export function timersSeconds(history: History): number[] {
   return (history.events ?? []).flatMap(({ timerStartedEventAttributes: started }) =>

@@ -1,15 +1,16 @@
 import { pino } from 'pino';
 import { type RunningWorkers, startWorkers } from '../../../activities/worker.ts';
-import type { Initiator } from '../../../db/frame/audit-entries.ts';
-import { DomainError } from '../../../domain/frame/errors.ts';
+import { OPERATIONS } from '../../../cli/operations/operations.ts';
+import type { Initiator } from '../../../db/common/audit-entries.ts';
+import { DomainError } from '../../../domain/common/errors.ts';
 import type { PollingLoop } from '../../../loops/polling.ts';
 import { lazyTemporalClient, type TemporalClient } from '../../../loops/temporal.ts';
 import { workflowWakeupRelay } from '../../../loops/workflow-wakeups.ts';
-import { OPERATIONS } from '../../../scripts/operations/operations.ts';
 import { type Json, startApi, type TestApi, type TestApiOptions } from '../api.ts';
 import { createTestDatabase, type TestDatabase } from '../servers/postgres.ts';
 import { startTemporalDevServer, type TestTemporal } from '../servers/temporal.ts';
 import { type ScriptedProvider, scriptedProvider } from './scripted-provider.ts';
+import './temporal-runtime.ts';
 
 /** The API, a worker and a relay on one database and one Temporal server, with operators' commands. */
 export interface OperatedService {
@@ -25,7 +26,7 @@ export interface OperatedService {
   apiWith(options: TestApiOptions): Promise<TestApi>;
   /** Runs a command with `--json`; the answer is what it printed last. */
   operate(name: string, given: readonly string[], options?: OperateOptions): Promise<{ status: number; answer: Json }>;
-  /** Runs a command as text; a refusal is its message. */
+  /** Runs a command as text; a rejection is its message. */
   lines(name: string, given: readonly string[], options?: OperateOptions): Promise<{ status: number; lines: string[] }>;
   stop(): Promise<void>;
 }
@@ -36,7 +37,7 @@ interface Restartable {
 }
 
 export interface OperateOptions {
-  readonly patienceMs?: number;
+  readonly answerTimeoutMs?: number;
   readonly temporal?: TemporalClient;
 }
 
@@ -44,7 +45,7 @@ export const OPERATOR: Initiator = { actor: 'night-operator', requestId: null };
 
 const logger = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 
-/** A loop stops for good, so each start makes another. */
+/** A stopped loop cannot be restarted, so each start creates another. */
 function restartable(create: () => PollingLoop): Restartable {
   let running: PollingLoop | undefined;
   return {
@@ -59,7 +60,7 @@ function restartable(create: () => PollingLoop): Restartable {
   };
 }
 
-/** `now`: the service's time at the start, which then goes on. The relay is to be started by the test. */
+/** `now`: the service's time at the start, which then advances. The test starts the relay. */
 export async function operatedService(name: string, now: string): Promise<OperatedService> {
   const testDatabase = await createTestDatabase(name);
   const server: TestTemporal = await startTemporalDevServer();

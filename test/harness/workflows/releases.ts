@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';
 
-/** What is kept of each release: recorded histories, and since 0.2 the code of its workflows (test/workflows/keep-workflows.ts). */
+/** What is kept of each release: recorded histories, and the code of its workflows (test/workflows/keep-workflows.ts). */
 export const HISTORIES = join(import.meta.dirname, '../../histories');
 
 /** The latest release whose code is kept. */
@@ -18,9 +18,25 @@ function codePath(release: string): string {
 }
 
 /** Its workflows for a worker. The SDK is today's: a worker never runs another one's. */
-export async function bundleOf(release: string): Promise<WorkflowBundleOption> {
+export function bundleOf(release: string): Promise<WorkflowBundleOption> {
+  return bundleFrom(release, codePath(release));
+}
+
+/** The workflows of a release that was never made: a kept one's with other code. */
+export async function bundleOfChanged(release: string, code: string): Promise<WorkflowBundleOption> {
+  // Below the project's packages, which the code imports.
+  const directory = mkdtempSync(join(import.meta.dirname, '../../../node_modules/.cache/workflows-'));
+  try {
+    writeFileSync(join(directory, 'workflows.js'), code);
+    return await bundleFrom(release, join(directory, 'workflows.js'));
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+async function bundleFrom(release: string, workflowsPath: string): Promise<WorkflowBundleOption> {
   const { code } = await bundleWorkflowCode({
-    workflowsPath: codePath(release),
+    workflowsPath,
     payloadConverterPath: join(HISTORIES, release, 'payload-converter.js'),
     logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error },
   });
@@ -40,9 +56,9 @@ export function activitiesCalledIn(code: string): string[] {
   });
 }
 
-/** The types of workflow that its worker knows. */
-export function typesOf(release: string): string[] {
-  const exported = /^export \{(.*)\};$/m.exec(readFileSync(codePath(release), 'utf8'))?.[1] ?? '';
+/** The types of workflow that kept code's worker knows. */
+export function typesIn(code: string): string[] {
+  const exported = /^export \{(.*)\};$/m.exec(code)?.[1] ?? '';
   return exported.split(',').map((one) => one.replace(/^.* as /, '').replaceAll(/["\s]/g, ''));
 }
 

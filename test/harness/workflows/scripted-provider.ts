@@ -5,7 +5,9 @@ import type { PaymentAnswer, PaymentRequest, PaymentState } from '../../../activ
  * A provider inside the test process, for workflow tests that script its answers; whole-service tests use the sandbox
  * bank.
  */
-export interface ScriptedProvider extends Provider {
+export interface ScriptedProvider
+  extends Required<Omit<Provider, 'recallPayment' | 'hasStatementOf'>>,
+    Pick<Provider, 'recallPayment'> {
   /** References in order of submission, repetitions included. */
   readonly submissions: string[];
   readonly lookUps: string[];
@@ -18,7 +20,7 @@ export interface ScriptedProvider extends Provider {
 }
 
 /** The money of the stage's transfers, unless a test sets another amount. */
-const MONEY = { amountMinor: 1_000n, currency: 'GBP' } as const;
+export const MONEY = { amountMinor: 1_000n, currency: 'GBP' } as const;
 
 export function completedPayment(ourReference: string): PaymentAnswer & PaymentState {
   return { outcome: 'completed', serviceProviderId: `p-${ourReference}`, serviceProviderReference: null, ...MONEY };

@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
-import { readClock } from '../../../db/frame/clock.ts';
+import { readClock } from '../../../db/common/clock.ts';
 import { approveConsent } from '../../../db/open-banking/approvals.ts';
 import { findConsent, requestConsent, revokeConsent } from '../../../db/open-banking/consents.ts';
 import { exchangeCode } from '../../../db/open-banking/grants.ts';
 import { createUser } from '../../../db/users/users.ts';
-import { asId, type ThirdPartyProviderId } from '../../../domain/frame/ids.ts';
+import { asId, type ThirdPartyProviderId } from '../../../domain/common/ids.ts';
 import { TESTER } from '../audit.ts';
 import type { Stage } from '../stage.ts';
 
@@ -16,9 +16,9 @@ export async function stagedConsent({ database, account }: Stage) {
   const thirdPartyProviderId = asId<ThirdPartyProviderId>(randomUUID());
   await database.reader.execute(sql`
     INSERT INTO third_party_providers (id, name, website, application_name, application_description, application_website,
-      redirect_uris, jwks, status, created_at, updated_at)
+      redirect_uris, jwks, status, created_at, updated_at, active_since)
     VALUES (${thirdPartyProviderId}, 'Budget', 'https://budget.example.com', 'Budget', 'Budget', 'https://budget.example.com',
-      ARRAY[${REDIRECT_URI}], '{}', 'active', now(), now())`);
+      ARRAY[${REDIRECT_URI}], '{}', 'active', now(), now(), service_now())`);
   const { id: accountId, clientId } = await account(0n);
   const identity = { type: 'individual', givenName: 'Ann', familyName: 'Example', birthDate: null } as const;
   const person = {

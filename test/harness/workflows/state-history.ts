@@ -1,4 +1,4 @@
-import type { Reader } from '../../../db/driver/client.ts';
+import type { Reader } from '../../../db/query/database.ts';
 import { STATE_TABLES } from './state-tables.ts';
 
 /** Resources whose statuses only the service's own transitions change, in tests too. */
@@ -8,7 +8,7 @@ const MODULES = ['outgoing-transfers', 'incoming-transfers', 'open-banking-conse
  * Status changes in the events of transfers and consents that their transition tables do not allow, whether domain/, a statement or
  * an SQL function made them.
  */
-export async function illegalMoves(reader: Reader): Promise<string[]> {
+export async function illegalTransitions(reader: Reader): Promise<string[]> {
   const rows = await reader.statement<{
     module: (typeof MODULES)[number];
     resourceId: string;

@@ -3,13 +3,15 @@ import { sql } from 'drizzle-orm';
 import { ProviderUnavailable } from '../../../activities/providers/port.ts';
 import { patchAccount } from '../../../db/accounts/accounts.ts';
 import { createAccount } from '../../../db/accounts/creation.ts';
-import { wake } from '../../../db/frame/workflow-wakeups.ts';
+import { wake } from '../../../db/common/workflow-wakeups.ts';
 import { createIncomingTransfer } from '../../../db/incoming-transfers/work.ts';
 import { lockAccounts } from '../../../db/ledger/ledger.ts';
-import { applyPaymentReport, authorizeOutgoingTransfer } from '../../../db/outgoing-transfers/outgoing-transfers.ts';
+import { applyPaymentReport } from '../../../db/outgoing-transfers/outgoing-transfers.ts';
+import { authorization } from '../../../db/outgoing-transfers/requested-changes.ts';
+import { changeUnderLocks } from '../../../db/transfers/requested-changes.ts';
 import { changeUserInvitation, inviteUser } from '../../../db/users/invitations.ts';
-import type { AccountId, ClientId, IncomingTransferId } from '../../../domain/frame/ids.ts';
-import { COMPLIANCE_DECISION_SIGNAL, workflowId } from '../../../workflows/frame/messages.ts';
+import type { AccountId, ClientId, IncomingTransferId } from '../../../domain/common/ids.ts';
+import { COMPLIANCE_DECISION_SIGNAL, workflowId } from '../../../workflows/common/messages.ts';
 import { TESTER } from '../audit.ts';
 import { type Stage, until } from '../stage.ts';
 import { acceptedPayment, completedPayment } from './scripted-provider.ts';
@@ -30,7 +32,9 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
     const id = await stage.transfer(account, { authorizationStatus: 'not-checked', scheme: 'chaps' });
     const workflow = workflowId('outgoing-transfer', id);
     await waits(stage, workflow);
-    await stage.database.transaction((tx) => authorizeOutgoingTransfer(tx, id, TESTER, stage.configuration));
+    await stage.database.transaction((tx) =>
+      changeUnderLocks(tx, authorization({ id, initiator: TESTER, rules: stage.configuration })),
+    );
     // On a closed day it waits for its date now.
     await stage.database.reader.execute(
       sql`UPDATE outgoing_transfers SET scheme = 'faster-payments', transfer_date = service_now()::date WHERE id = ${id}`,
@@ -45,7 +49,12 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
     const id = await stage.transfer(account);
     const workflow = workflowId('outgoing-transfer', id);
     await waits(stage, workflow);
-    const report = { word: 'completed', serviceProviderId: 'p', serviceProviderReference: null, code: null } as const;
+    const report = {
+      outcome: 'completed',
+      serviceProviderId: 'p',
+      serviceProviderReference: null,
+      code: null,
+    } as const;
     const transfer = { id, provider: 'sandbox-bank' };
     await stage.database.transaction((tx) => applyPaymentReport(tx, transfer, report, stage.configuration));
     return ended(stage, workflow);
@@ -86,7 +95,9 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
     await hasTimerOfPause(stage, workflow);
     release();
     await holding;
-    await stage.database.transaction((tx) => authorizeOutgoingTransfer(tx, id, TESTER, stage.configuration));
+    await stage.database.transaction((tx) =>
+      changeUnderLocks(tx, authorization({ id, initiator: TESTER, rules: stage.configuration })),
+    );
     return ended(stage, workflow);
   },
 
@@ -101,12 +112,12 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
     return reviewed(stage, workflowId('incoming-transfer', id));
   },
 
-  'outgoing-transfer-judged': async (stage) => {
+  'outgoing-transfer-screened': async (stage) => {
     const id = await stage.transfer(await stage.account(5_000n), { complianceCheckStatus: 'not-checked' });
     return ended(stage, workflowId('outgoing-transfer', id));
   },
 
-  'incoming-transfer-judged': async (stage) => {
+  'incoming-transfer-screened': async (stage) => {
     const { id: accountId } = await stage.account(0n);
     return ended(stage, workflowId('incoming-transfer', await arrival(stage, accountId, 'active', true)));
   },
@@ -145,7 +156,7 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
   },
 
   'user-invitation-cancelled': async (stage) => {
-    // No mail server accepts the e-mail before the caller cancels; the next attempt finds it no longer needed.
+    // No mail server accepts the e-mail before the caller cancels; the next attempt finds it obsolete.
     const { clientId } = await stage.account(0n);
     const email = `ann.${crypto.randomUUID()}@example.com`;
     const identity = { type: 'individual', givenName: 'Ann', familyName: 'Example', birthDate: null } as const;
@@ -196,7 +207,7 @@ export const STORIES: Readonly<Record<string, (stage: Stage) => Promise<string>>
 
 /** The configuration file of a story's stage. Without a rule, the service's own reviews approve every transfer. */
 export function configFileOf(story: string): { readonly configFile?: string } {
-  return story.endsWith('-judged') ? { configFile: BUILT_IN_REVIEWS } : {};
+  return story.endsWith('-screened') ? { configFile: BUILT_IN_REVIEWS } : {};
 }
 
 const BUILT_IN_REVIEWS = fileURLToPath(new URL('../../fixtures/built-in-reviews.json', import.meta.url));

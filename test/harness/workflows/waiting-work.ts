@@ -1,19 +1,21 @@
 import { sql } from 'drizzle-orm';
 import { ProviderUnavailable } from '../../../activities/providers/port.ts';
 import { createAccount } from '../../../db/accounts/creation.ts';
-import { wake } from '../../../db/frame/workflow-wakeups.ts';
-import { applyPaymentReport, authorizeOutgoingTransfer } from '../../../db/outgoing-transfers/outgoing-transfers.ts';
+import { wake } from '../../../db/common/workflow-wakeups.ts';
+import { applyPaymentReport } from '../../../db/outgoing-transfers/outgoing-transfers.ts';
+import { authorization } from '../../../db/outgoing-transfers/requested-changes.ts';
+import { changeUnderLocks } from '../../../db/transfers/requested-changes.ts';
 import { changeUserInvitation, inviteUser } from '../../../db/users/invitations.ts';
-import type { OutgoingTransferId } from '../../../domain/frame/ids.ts';
+import type { OutgoingTransferId } from '../../../domain/common/ids.ts';
 import type { NewOutgoingTransfer } from '../../../domain/outgoing-transfers/rows.ts';
-import { TASK_QUEUES, workflowId } from '../../../workflows/frame/messages.ts';
+import { TASK_QUEUES, workflowId } from '../../../workflows/common/messages.ts';
 import { TESTER } from '../audit.ts';
 import { credit, type Stage, until } from '../stage.ts';
 import { type Receiver, recordEvents, subscribe } from '../webhooks/webhooks.ts';
 import { acceptedPayment, completedPayment } from './scripted-provider.ts';
 import { arrival, describe, ended, reviewed, setStatus, waits } from './stories.ts';
 
-/** A stage with what the waits need besides. */
+/** A stage with what the waits need in addition. */
 export interface WaitingStage extends Stage {
   readonly receiver: Receiver;
   /** References of payments, and clients, that the bank leaves without an answer. */
@@ -34,7 +36,9 @@ export const WAITING_WORK: Readonly<Record<string, (stage: WaitingStage) => Prom
     const { id, workflow } = await payment(stage, { authorizationStatus: 'not-checked' });
     await waits(stage, workflow);
     return paid(stage, id, () =>
-      stage.database.transaction((tx) => authorizeOutgoingTransfer(tx, id, TESTER, stage.configuration)),
+      stage.database.transaction((tx) =>
+        changeUnderLocks(tx, authorization({ id, initiator: TESTER, rules: stage.configuration })),
+      ),
     );
   },
 
@@ -66,7 +70,9 @@ export const WAITING_WORK: Readonly<Record<string, (stage: WaitingStage) => Prom
   'outgoing transfer: a bank that does not answer': async (stage) => {
     const { id, workflow } = await payment(stage, { authorizationStatus: 'not-checked' });
     stage.silent.add(id);
-    await stage.database.transaction((tx) => authorizeOutgoingTransfer(tx, id, TESTER, stage.configuration));
+    await stage.database.transaction((tx) =>
+      changeUnderLocks(tx, authorization({ id, initiator: TESTER, rules: stage.configuration })),
+    );
     await triesAgain(stage, workflow);
     return paid(stage, id, async () => stage.silent.delete(id));
   },
@@ -74,13 +80,15 @@ export const WAITING_WORK: Readonly<Record<string, (stage: WaitingStage) => Prom
   'outgoing transfer: a bank that does not report the end': async (stage) => {
     const { id, workflow } = await payment(stage, { authorizationStatus: 'not-checked' });
     stage.unreported.add(id);
-    await stage.database.transaction((tx) => authorizeOutgoingTransfer(tx, id, TESTER, stage.configuration));
+    await stage.database.transaction((tx) =>
+      changeUnderLocks(tx, authorization({ id, initiator: TESTER, rules: stage.configuration })),
+    );
     await until(
       async () => (await describe(stage, workflow))?.typedSearchAttributes.getAll() ?? [],
       (attributes) => attributes.some(({ key, value }) => key.name === 'WaitingFor' && value === 'provider'),
     );
     const report = {
-      word: 'completed',
+      outcome: 'completed',
       serviceProviderId: `p-${id}`,
       serviceProviderReference: null,
       code: null,
@@ -152,7 +160,7 @@ export const WAITING_WORK: Readonly<Record<string, (stage: WaitingStage) => Prom
   },
 
   housekeeping: async (stage) => {
-    // Its first task fails twice at most, within fifteen seconds; after the third time the workflow would go on without it.
+    // Its first task fails twice at most, within fifteen seconds; after the third the workflow would continue without it.
     await stage.testDatabase.asOwner('ALTER TABLE ledger_checks RENAME TO ledger_checks_away');
     const workflow = `housekeeping-${crypto.randomUUID()}`;
     await stage.client.workflow.start('housekeeping', { taskQueue: TASK_QUEUES.workflows, workflowId: workflow });

@@ -5,7 +5,7 @@ import { type MoneyWorld, moneyWorld } from '../../harness/money.ts';
 import { PAYMENT, PUBLIC_URL, type ThirdPartyWorld, thirdPartyWorld } from '../../harness/parties/third-parties.ts';
 import { createTestDatabase, type TestDatabase } from '../../harness/servers/postgres.ts';
 
-// Four eyes: by whatever way a payment comes about, nobody who caused it authorizes it, whatever his roles, and somebody else may.
+// Four eyes: however a payment comes about, no one who caused it may authorize it, in any role, and another user may.
 
 let database: TestDatabase;
 let api: TestApi;
@@ -83,6 +83,15 @@ const MADE: Readonly<Record<TransferOrigin, () => Promise<string>>> = {
     expect(answer.status, answer.text).toBe(201);
     return answer.body.data.payment.outgoingTransferId;
   },
+  return: async () => {
+    const account = await world.account(client, { amount: 100 });
+    const found = await api.call('GET', `/incoming-transfers?data.incomingTransfer.accountId=${account}`);
+    const data = { incomingTransfer: { amount: 10, statusReason: { code: 'CUST' } } };
+    const path = `/incoming-transfers/${found.body.data.incomingTransfers[0].id}/return`;
+    const answer = await maker.call('POST', path, { workflow: { code: 'direct' }, data });
+    expect(answer.status, answer.text).toBe(200);
+    return answer.body.data.incomingTransfer.returns[0].outgoingTransferId;
+  },
 };
 
 const authorize = (by: TestApi, id: string) =>
@@ -93,11 +102,11 @@ const authorize = (by: TestApi, id: string) =>
     { as: 'approver' },
   );
 
-test.each(TRANSFER_ORIGINS)('%s: its maker cannot authorize it, and somebody else can', async (origin) => {
+test.each(TRANSFER_ORIGINS)('%s: its maker cannot authorize it, and another user can', async (origin) => {
   expect(MAKERS[origin]).not.toBe('');
   const id = await MADE[origin]();
-  const refused = await authorize(maker, id);
-  expect([refused.status, refused.body.code], refused.text).toEqual([403, 'common.security.access_denied']);
+  const rejected = await authorize(maker, id);
+  expect([rejected.status, rejected.body.code], rejected.text).toEqual([403, 'common.security.access_denied']);
   const shown = await api.call('GET', `/outgoing-transfers/${id}`);
   expect(shown.body.data.outgoingTransfer).toMatchObject({
     status: 'pending',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Called, type Json, startApi, type TestApi } from '../../harness/api.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../../harness/api.ts';
 import { type MoneyWorld, moneyWorld } from '../../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../../harness/servers/postgres.ts';
 import { reviews } from '../../harness/transfers/reviews.ts';
@@ -99,13 +99,13 @@ function patch(
   id: string,
   outgoingTransfer: Json,
   as: 'operator' | 'approver' | 'viewer' = 'operator',
-): Promise<Called> {
+): Promise<ApiResponse> {
   const body = { workflow: { code: 'client.direct' }, data: { outgoingTransfer } };
   return api.call('PATCH', `/outgoing-transfers/${id}`, body, { as });
 }
 
 /** The transfer after these steps, each of which must succeed. */
-async function after(made: Promise<Made>, ...steps: readonly ((made: Made) => Promise<Called>)[]): Promise<Made> {
+async function after(made: Promise<Made>, ...steps: readonly ((made: Made) => Promise<ApiResponse>)[]): Promise<Made> {
   const transfer = await made;
   for (const step of steps) {
     const answer = await step(transfer);
@@ -516,7 +516,7 @@ describe('specification 2.10: the compliance check of an outgoing transfer', () 
 });
 
 describe('specification 4.9: PATCH /outgoing-transfers/{id}', () => {
-  const refused: readonly (readonly [string, Json, number, string])[] = [
+  const rejected: readonly (readonly [string, Json, number, string])[] = [
     ['nothing', {}, 400, 'common.validation.mutually_exclusive'],
     [
       'a status and an authorization',
@@ -527,7 +527,7 @@ describe('specification 4.9: PATCH /outgoing-transfers/{id}', () => {
     ['status pending', { status: 'pending' }, 400, 'common.validation.field_invalid'],
     ['status processing', { status: 'processing' }, 400, 'common.validation.field_invalid'],
     [
-      'an authorization that is refused',
+      'an authorization that is rejected',
       { requirementConfiguration: { authorizationStatus: 'not-fulfilled' } },
       400,
       'common.validation.field_invalid',
@@ -548,7 +548,7 @@ describe('specification 4.9: PATCH /outgoing-transfers/{id}', () => {
     ],
     ['returned false', { returned: false }, 400, 'common.validation.field_invalid'],
   ];
-  test.each(refused)('refuses %s', async (_, change, status, code) => {
+  test.each(rejected)('rejects %s', async (_, change, status, code) => {
     const { id } = madeBy('external, waiting for its day');
     const before = await read(id);
     const answer = await patch(id, change);
@@ -580,7 +580,7 @@ describe('specification 4.9: PATCH /outgoing-transfers/{id}', () => {
     cancelled: 'internal, cancelled',
     failed: 'external, rejected',
   };
-  test.each(Object.entries(STATUSES))('refuses to cancel or to authorize what is %s', async (status, name) => {
+  test.each(Object.entries(STATUSES))('neither cancels nor authorizes a transfer that is %s', async (status, name) => {
     const { id } = madeBy(name);
     expect((await read(id)).status).toBe(status);
     for (const answer of [

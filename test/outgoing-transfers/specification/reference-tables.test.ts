@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Called, type Json, startApi, type TestApi } from '../../harness/api.ts';
+import { type ApiResponse, type Json, startApi, type TestApi } from '../../harness/api.ts';
 import { builtInAccounts } from '../../harness/built-in-accounts.ts';
 import { type MoneyWorld, moneyWorld } from '../../harness/money.ts';
 import { createTestDatabase, type TestDatabase } from '../../harness/servers/postgres.ts';
@@ -154,12 +154,12 @@ function payment(
   };
 }
 
-function dryRun(outgoingTransfer: Json, by = api): Promise<Called> {
+function dryRun(outgoingTransfer: Json, by = api): Promise<ApiResponse> {
   const body = { workflow: { code: 'client.direct', dryRun: true }, data: { outgoingTransfer } };
   return by.call('POST', '/outgoing-transfers', body);
 }
 
-/** As items of a batch: accepted, or what refused it. */
+/** As items of a batch: accepted, or what rejected it. */
 async function inBatch(payments: readonly Json[]): Promise<Json[]> {
   const items = payments.map((outgoingTransfer) => ({ reference: randomUUID(), outgoingTransfer }));
   const batch = await api.call('POST', '/outgoing-transfers/batch', {
@@ -174,13 +174,13 @@ function outcome({ code, messageParameters }: Json): Json {
   return code === undefined ? 'accepted' : [code, messageParameters[1]];
 }
 
-/** The same as a dry run, alone, and as an item of a batch. */
+/** The same as a dry run, as a single request, and as an item of a batch. */
 async function outcomes(payments: readonly Json[]): Promise<Json[]> {
   const batched = await inBatch(payments);
   for (const [index, outgoingTransfer] of payments.entries()) {
     const body = { workflow: { code: 'client.direct' }, data: { outgoingTransfer } };
-    const alone = await api.call('POST', '/outgoing-transfers', body);
-    for (const answer of [alone, await dryRun(outgoingTransfer)]) {
+    const single = await api.call('POST', '/outgoing-transfers', body);
+    for (const answer of [single, await dryRun(outgoingTransfer)]) {
       expect(outcome(answer.body), JSON.stringify(outgoingTransfer)).toEqual(batched[index]);
     }
   }
@@ -191,7 +191,7 @@ const BANK_ACCOUNT = 'destination.beneficiaryBankAccountId';
 const NOT_THERE = ['transfer.scheme.unavailable', BANK_ACCOUNT];
 const NOT_CARRIED = ['transfer.scheme.unavailable', 'scheme'];
 
-describe('the area of the schemes that pay to an IBAN is the IBAN’s country, whatever the record’s is', () => {
+describe('the area of the schemes that pay to an IBAN is the IBAN’s country, whatever the record’s country is', () => {
   test.each([
     ...IBANS_IN_AREA.map((iban) => [iban.slice(0, 2), iban, 'accepted'] as const),
     ...IBANS_ELSEWHERE.map((iban) => [iban.slice(0, 2), iban, NOT_THERE] as const),
@@ -220,7 +220,7 @@ describe('the bank account that a scheme can pay to', () => {
   test.each<[string, Json, Json, Json]>([
     ['sort code and account number', sterling, 'accepted', NOT_THERE],
     ['and a BIC', { ...sterling, routingCodes: local }, 'accepted', 'accepted'],
-    ['a British IBAN alone', { currency: 'GBP', country: 'GB', iban }, 'accepted', NOT_THERE],
+    ['a British IBAN only', { currency: 'GBP', country: 'GB', iban }, 'accepted', NOT_THERE],
     ['a British IBAN and its BIC', { currency: 'GBP', country: 'GB', iban, routingCodes: bic }, 'accepted', 'accepted'],
     ['Guernsey, a British IBAN', island('GG', { iban }), 'accepted', 'accepted'],
     ['Jersey, a British IBAN', island('JE', { iban }), 'accepted', 'accepted'],
@@ -265,7 +265,7 @@ describe('the bank account that a scheme can pay to', () => {
 });
 
 describe('specification 4.8: schemes from an account to a country', () => {
-  const schemesTo = async (accountId: string | undefined, country: string): Promise<Called> =>
+  const schemesTo = async (accountId: string | undefined, country: string): Promise<ApiResponse> =>
     api.call('GET', `/accounts/${accountId}/outgoing-transfer-schemes/${country}`);
   const STERLING = ['faster-payments', 'chaps', 'swift'];
   const EURO = ['sepa', 'sepa-instant', 'target2', 'swift'];
@@ -365,7 +365,7 @@ describe('the limit of a scheme in a currency', () => {
     expect(await outcomes([payment(currency, scheme, bank, { amount: 9_999_999_999_999.99 })])).toEqual(['accepted']);
   });
 
-  test('is the configuration’s, of that currency alone', async () => {
+  test('is the configuration’s, of that currency only', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'limits-'));
     const file = join(folder, 'limits.json');
     writeFileSync(file, JSON.stringify({ schemes: { swift: { amountLimits: { GBP: '50', JPY: '1000' } } } }));
@@ -393,7 +393,7 @@ describe('the limit of a scheme in a currency', () => {
       ]);
       if (expected === 200) continue;
       expect(body.messageParameters).toEqual(['outgoingTransfer', 'amount', String(amount)]);
-      expect(body.message).toBe(`swift carries at most ${currency === 'GBP' ? 50 : 1_000} ${currency}.`);
+      expect(body.message).toBe(`swift supports amounts up to ${currency === 'GBP' ? 50 : 1_000} ${currency}.`);
     }
     await limited.stop();
   });

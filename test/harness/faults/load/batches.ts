@@ -1,11 +1,11 @@
 import type { Json } from '../../api.ts';
 import type { LoadKind, LoadWorld } from './kind.ts';
-import { COURSES, externalTransfer, internalTransfer } from './orders.ts';
+import { externalTransfer, internalTransfer } from './orders.ts';
 
 const ITEMS_MAX = 40;
 
 /**
- * Batches of transfers; each item is a wish of its own, whose key is its reference. Half of them have an Idempotency-Key too. If the
+ * Batches of transfers; each item is an operation of its own, whose key is its reference. Half of them have an Idempotency-Key too. If the
  * answer is lost, the same batch goes out again.
  */
 export class Batches implements LoadKind {
@@ -19,27 +19,27 @@ export class Batches implements LoadKind {
 
   async act(): Promise<void> {
     const { calls, random } = this.#world;
-    const wishes = Array.from({ length: random.whole(1, ITEMS_MAX) }, () => calls.wish('transfer'));
-    const items = wishes.map(({ key }) => ({ reference: key, outgoingTransfer: this.#transfer() }));
+    const operations = Array.from({ length: random.whole(1, ITEMS_MAX) }, () => calls.operation('transfer'));
+    const items = operations.map(({ key }) => ({ reference: key, outgoingTransfer: this.#transfer() }));
     const workflow = { code: 'client.direct', mode: random.weighted({ each: 3, all: 1 }) };
-    const asking = calls.asking({
+    const request = calls.track({
       method: 'POST',
       path: '/outgoing-transfers/batch',
       body: JSON.stringify({ workflow, data: { items } }),
-      key: random.chance(0.5) ? `batch-of-${wishes[0]?.key}` : null,
-      wishes,
+      key: random.chance(0.5) ? `batch-of-${operations[0]?.key}` : null,
+      operations,
       idsOf: ({ results }) => results.map(({ outgoingTransfer }: Json) => outgoingTransfer?.id ?? null),
     });
-    await calls.send(asking);
+    await calls.send(request);
   }
 
   #transfer(): Json {
-    const { random, clientId, accounts } = this.#world;
+    const { random, clientId, accounts, bank, externalShare } = this.#world;
     const [from, to] = random.pair(accounts);
-    // Some exceed the balance: they are refused, or wait for funds.
+    // Some exceed the balance: they are rejected, or wait for funds.
     const pounds = random.chance(0.02) ? random.whole(3_000, 9_000) : random.whole(1, 40);
-    const isExternal = random.chance(0.25);
-    const pence = isExternal ? random.weighted(COURSES) : `.${random.whole(20, 99)}`;
+    const isExternal = random.chance(externalShare);
+    const pence = isExternal ? random.weighted(bank.scenarios) : `.${random.whole(20, 99)}`;
     const money = { clientId, currency: 'GBP', amount: Number(`${pounds}${pence}`), from: from.id };
     return isExternal
       ? externalTransfer(money, 'faster-payments', this.#bankAccountId)

@@ -1,5 +1,5 @@
 import type { Json } from '../../api.ts';
-import { type Asking, isDone, type Wish } from './calls.ts';
+import { isDone, type LoadRequest, type Operation } from './calls.ts';
 import { type LoadKind, type LoadWorld, plainAmount } from './kind.ts';
 import { accountOf, adjustment, internalTransfer, issuing, transferOf } from './orders.ts';
 import { accountAtBank } from './outside.ts';
@@ -11,13 +11,13 @@ const FEE_PENCE = 20;
 
 interface Closing {
   readonly id: string;
-  readonly wishes: readonly Wish[];
+  readonly operations: readonly Operation[];
 }
 
 /** Accounts and sub-accounts open, get money, are emptied, and close while more money arrives. */
 export class OpenedAndClosed implements LoadKind {
   readonly #world: LoadWorld;
-  readonly #opened: Wish[] = [];
+  readonly #opened: Operation[] = [];
   readonly #closings: Closing[] = [];
 
   constructor(world: LoadWorld) {
@@ -29,7 +29,7 @@ export class OpenedAndClosed implements LoadKind {
     const open = this.#ids().filter((id) => !this.#isClosing(id));
     if (open.length < OPEN_MAX && random.chance(0.5)) return this.#open();
     const closing = this.#ids().filter((id) => this.#isClosing(id));
-    // Outsiders go on paying to an account that has closed: an operator returns the money.
+    // Outsiders keep paying to an account that has closed: an operator returns the money.
     if (closing.length > 0 && random.chance(0.1)) return this.#fill(random.pick(closing));
     if (open.length === 0) return;
     if (random.chance(0.6)) return this.#fill(random.pick(open));
@@ -41,16 +41,16 @@ export class OpenedAndClosed implements LoadKind {
   }
 
   #isClosing(id: string): boolean {
-    return this.#closings.some((closing) => closing.id === id && closing.wishes.some(isDone));
+    return this.#closings.some((closing) => closing.id === id && closing.operations.some(isDone));
   }
 
   async #open(): Promise<void> {
     const { random, calls, clientId, accounts } = this.#world;
     const account = { mainAccountId: random.pick(accounts).id, alias: 'Savings' };
     const subAccount = accountOf({ code: 'client.sub-account' }, { account });
-    const { asking, wish } = calls.single(random.chance(0.5) ? subAccount : issuing(clientId, 'GBP'));
-    this.#opened.push(wish);
-    await calls.send(asking);
+    const { request, operation } = calls.single(random.chance(0.5) ? subAccount : issuing(clientId, 'GBP'));
+    this.#opened.push(operation);
+    await calls.send(request);
   }
 
   async #fill(id: string): Promise<void> {
@@ -71,16 +71,16 @@ export class OpenedAndClosed implements LoadKind {
     return mainAccountId === null && iban !== null;
   }
 
-  /** Two callers close it at once, and often somebody pays at that moment. */
+  /** Two callers close it at once, and often a payment arrives at that moment. */
   async #close(id: string): Promise<void> {
     const { random, calls } = this.#world;
     const account = await calls.readAccount(id);
     if (account?.status !== 'active') return;
     await this.#empty(account);
-    const askings = [this.#closing(id), this.#closing(id)];
-    this.#closings.push({ id, wishes: askings.map(({ wish }) => wish) });
+    const requests = [this.#closing(id), this.#closing(id)];
+    this.#closings.push({ id, operations: requests.map(({ operation }) => operation) });
     await Promise.all([
-      ...askings.map(({ asking }) => calls.send(asking)),
+      ...requests.map(({ request }) => calls.send(request)),
       ...(random.chance(0.5) ? [this.#fill(id)] : []),
     ]);
   }
@@ -99,7 +99,7 @@ export class OpenedAndClosed implements LoadKind {
     return adjustment({ accountId, direction: 'debit', amount, currency: 'GBP' });
   }
 
-  #closing(id: string): { asking: Asking; wish: Wish } {
+  #closing(id: string): { request: LoadRequest; operation: Operation } {
     return this.#world.calls.single({
       purpose: 'closing',
       method: 'PATCH',
@@ -109,13 +109,13 @@ export class OpenedAndClosed implements LoadKind {
     });
   }
 
-  /** Money that came while the provider closed an account leaves by an adjustment, as docs/decisions.md says, and the account closes. */
+  /** Money that came while the provider closed an account leaves by an adjustment, as docs/behaviour/accounts.md says, and the account closes. */
   async finish(): Promise<void> {
     const { calls } = this.#world;
     for (const { id, status, connection, availableBalance } of await this.#notYetClosed()) {
       if (connection !== null && status !== 'suspended') continue;
       if (availableBalance > 0) await calls.sendSingle(this.#emptying(id, availableBalance));
-      await calls.send(this.#closing(id).asking);
+      await calls.send(this.#closing(id).request);
     }
     await calls.settle(1);
   }

@@ -1,6 +1,7 @@
 import type { Json } from '../../api.ts';
 import type { Random } from '../../random.ts';
 import type { WholeService } from '../../servers/whole-service.ts';
+import type { LoadBank } from './banks.ts';
 import type { Calls } from './calls.ts';
 
 /** What every kind of load works with. */
@@ -9,13 +10,16 @@ export interface LoadWorld {
   readonly random: Random;
   readonly calls: Calls;
   readonly clientId: string;
-  /** Funded accounts in GBP, which stay open. */
+  readonly bank: LoadBank;
+  /** Funded accounts in GBP at the bank, which stay open. */
   readonly accounts: readonly Json[];
+  /** How many of the transfers of a batch are external. */
+  readonly externalShare: number;
   /** Has an outside payer pay, and notes the payment if the bank acknowledges it. */
   payIn(account: Json, amount: number, currency: string, scheme: string): Promise<void>;
 }
 
-/** One kind of load beside transfers and payments in. */
+/** One kind of load in addition to transfers and payments in. */
 export interface LoadKind {
   /** What one caller does once. */
   act(): Promise<void>;
@@ -25,7 +29,7 @@ export interface LoadKind {
   findProblems(): Promise<string[]>;
 }
 
-/** Up to so many pounds, and pence that have no meaning at the bank. */
+/** An amount in this range of pounds, with pence that have no meaning at the bank. */
 export function plainAmount(random: Random, { from = 1, to }: { readonly from?: number; readonly to: number }): number {
   return Number(`${random.whole(from, to)}.${random.whole(20, 99)}`);
 }

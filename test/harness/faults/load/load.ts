@@ -1,34 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { returnIncomingTransfer } from '../../../../db/incoming-transfers/incoming-transfers.ts';
-import { asId, type IncomingTransferId } from '../../../../domain/frame/ids.ts';
+import { moneyReturn } from '../../../../db/incoming-transfers/requested-changes.ts';
+import { changeUnderLocks } from '../../../../db/transfers/requested-changes.ts';
+import { asId, type IncomingTransferId } from '../../../../domain/common/ids.ts';
 import type { Json } from '../../api.ts';
 import { TESTER } from '../../audit.ts';
 import type { Random } from '../../random.ts';
 import type { WholeService } from '../../servers/whole-service.ts';
+import { type LoadBank, type MoneyIn, SANDBOX_BANK } from './banks.ts';
 import { Batches } from './batches.ts';
-import { Calls, type LoadFigures, type Wish } from './calls.ts';
+import { Calls, type LoadFigures, type Operation } from './calls.ts';
 import { OpenedAndClosed } from './closing.ts';
 import type { LoadKind, LoadWorld } from './kind.ts';
 import { Migrations } from './migrations.ts';
-import { adjustment, COURSES, externalTransfer, internalTransfer, issuing, transferOf } from './orders.ts';
-import { payIn } from './outside.ts';
+import { adjustment, externalTransfer, internalTransfer, issuing, transferOf } from './orders.ts';
 import { PaymentsBack } from './payments-back.ts';
 import { startReviews } from './reviews.ts';
 
 export interface Load {
   readonly figures: LoadFigures;
-  readonly wishes: readonly Wish[];
+  readonly operations: readonly Operation[];
+  /** Requests without a conclusive answer, by status. */
+  readonly failures: ReadonlyMap<string, number>;
   /** Ids of transfers whose cancellation was acknowledged. */
   readonly cancelled: ReadonlySet<string>;
-  /** Payment ids of the bank that acknowledged them. */
-  readonly paidIn: ReadonlySet<string>;
+  /** Payment ids of the bank that acknowledged them, each with the account that they were for. */
+  readonly paidIn: ReadonlyMap<string, string>;
   /** Stops sending; resolves when every request has ended. */
   stop(): Promise<void>;
   /** Repeats, with the same keys, every request of unknown outcome; all must settle. */
   settle(): Promise<void>;
-  /** Does what would otherwise be waited for for ever; to be repeated until all work is done. */
+  /** Does what other work would otherwise wait for forever; to be repeated until all work is done. */
   finish(): Promise<void>;
-  /** What contradicts the answers of the kinds of load that `everything` adds. */
+  /** Contradictions of the answers to the kinds of load that `everything` adds. */
   findProblems(): Promise<string[]>;
 }
 
@@ -40,6 +43,16 @@ export interface LoadOptions {
   readonly thinkMs: number;
   /** Whether reviews, adjustments, batches, migrations, retries, recalls, and accounts that open and close are part of the load. */
   readonly everything: boolean;
+  /** Default: the sandbox's bank. */
+  readonly bank?: LoadBank;
+  /** How often callers do what, instead of the usual; all of it with `everything`. */
+  readonly deeds?: Readonly<Partial<Record<Deed, number>>>;
+  /** What each account has at first. */
+  readonly pounds?: number;
+  /** How many of the transfers of a batch are external; default a quarter. */
+  readonly externalShare?: number;
+  /** Callers wait while so many payments out are under way; default: never. */
+  readonly openMax?: number;
 }
 
 /** Opens and funds accounts at the sandbox bank, and starts the callers. */
@@ -50,17 +63,19 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
   return load;
 }
 
+const STERLING = { currency: 'GBP', scheme: 'faster-payments' };
 const ACCOUNTS = 8;
 /** Half of all money movements touch the first two accounts. */
 const HOT_ACCOUNTS = 2;
+const LOOK_AGAIN_MS = 2_000;
 /** What callers do, and how often. */
 const TRANSFERS = { internal: 50, external: 25, payIn: 15, cancel: 10 };
 const EVERYTHING = { ...TRANSFERS, adjustment: 6, batches: 4, migrations: 6, closing: 20, reviews: 30, back: 12 };
-type Deed = keyof typeof EVERYTHING;
+export type Deed = keyof typeof EVERYTHING;
 
 class Callers implements Load {
   readonly cancelled = new Set<string>();
-  readonly paidIn = new Set<string>();
+  readonly paidIn = new Map<string, string>();
   readonly #options: LoadOptions;
   readonly #calls: Calls;
   readonly #accounts: Json[] = [];
@@ -76,12 +91,20 @@ class Callers implements Load {
     this.#calls = new Calls(options.service, options.random);
   }
 
+  get #bank(): LoadBank {
+    return this.#options.bank ?? SANDBOX_BANK;
+  }
+
   get figures(): LoadFigures {
     return this.#calls.figures;
   }
 
-  get wishes(): readonly Wish[] {
-    return this.#calls.wishes;
+  get operations(): readonly Operation[] {
+    return this.#calls.operations;
+  }
+
+  get failures(): ReadonlyMap<string, number> {
+    return this.#calls.failures;
   }
 
   async open(): Promise<void> {
@@ -111,12 +134,12 @@ class Callers implements Load {
     this.#bankAccountId = beneficiary.bankAccounts[0].id;
     const ids: string[] = [];
     for (let count = 0; count < ACCOUNTS; count += 1) {
-      ids.push((await calls.create(issuing(this.#clientId, 'GBP'))).account.id);
+      ids.push((await calls.create(issuing(this.#clientId, 'GBP', this.#bank.connect))).account.id);
     }
     for (const id of ids) {
       const account = await calls.untilAccount(id, ({ status }) => status === 'active');
       this.#accounts.push(account);
-      await this.#payIn(account, 5_000, 'GBP', 'faster-payments');
+      await this.#payIn(account, { amount: this.#options.pounds ?? 5_000, ...STERLING });
     }
     for (const id of ids) await calls.untilAccount(id, ({ availableBalance }) => availableBalance > 0);
     if (this.#options.everything) await this.#openEverything();
@@ -129,8 +152,10 @@ class Callers implements Load {
       random,
       calls: this.#calls,
       clientId: this.#clientId,
+      bank: this.#bank,
       accounts: this.#accounts,
-      payIn: (account, amount, currency, scheme) => this.#payIn(account, amount, currency, scheme),
+      externalShare: this.#options.externalShare ?? 0.25,
+      payIn: (account, amount, currency, scheme) => this.#payIn(account, { amount, currency, scheme }),
     };
     const reviews = await startReviews(world);
     this.#close = () => reviews.close();
@@ -158,6 +183,7 @@ class Callers implements Load {
 
   async finish(): Promise<void> {
     await this.#returnHeldMoney();
+    await this.#bank.finish(this.#options.service);
     for (const kind of this.#kinds.values()) await kind.finish();
     await this.settle();
   }
@@ -176,16 +202,27 @@ class Callers implements Load {
       [],
     );
     for (const { id } of held) {
-      await database.transaction((tx) => returnIncomingTransfer(tx, asId<IncomingTransferId>(id), TESTER));
+      await database.transaction((tx) =>
+        changeUnderLocks(tx, moneyReturn({ id: asId<IncomingTransferId>(id), initiator: TESTER })),
+      );
     }
   }
 
   async #caller(): Promise<void> {
     const { random, thinkMs, everything } = this.#options;
+    const usual: Readonly<Record<string, number>> = everything ? EVERYTHING : TRANSFERS;
+    const deeds = { ...usual, ...this.#options.deeds } as Readonly<Record<Deed, number>>;
     while (!this.#stopping) {
-      await this.#act(everything ? random.weighted(EVERYTHING) : random.weighted(TRANSFERS));
+      await this.#untilOpenAreFew();
+      await this.#act(random.weighted(deeds));
       await sleep(random.whole(0, 2 * thinkMs));
     }
+  }
+
+  async #untilOpenAreFew(): Promise<void> {
+    const { openMax, service } = this.#options;
+    if (openMax === undefined) return;
+    while (!this.#stopping && (await countOpen(service)) > openMax) await sleep(LOOK_AGAIN_MS);
   }
 
   async #act(deed: Deed): Promise<void> {
@@ -196,7 +233,7 @@ class Callers implements Load {
         await this.#transfer(deed);
         return;
       case 'payIn':
-        await this.#payIn(random.pick(this.#accounts), random.whole(500, 30_000) / 100, 'GBP', 'faster-payments');
+        await this.#payIn(random.pick(this.#accounts), { amount: random.whole(500, 30_000) / 100, ...STERLING });
         return;
       case 'cancel':
         return this.#raceOfCancels();
@@ -211,7 +248,7 @@ class Callers implements Load {
     const { random } = this.#options;
     const direction = random.pick(['credit', 'debit'] as const);
     const accountId: string = random.pick(this.#accounts).id;
-    // Some exceed the balance, and are refused.
+    // Some exceed the balance, and are rejected.
     const amount = random.chance(0.1) ? 50_000 : random.whole(100, 4_000) / 100;
     await this.#calls.sendSingle(adjustment({ accountId, direction, amount, currency: 'GBP' }));
   }
@@ -231,13 +268,13 @@ class Callers implements Load {
     this.figures.cancelsWon += won;
   }
 
-  #transfer(kind: 'internal' | 'external' | 'waiting'): Promise<Wish> {
+  #transfer(kind: 'internal' | 'external' | 'waiting'): Promise<Operation> {
     const { random } = this.#options;
     const [from, to] = this.#pair();
     const external = kind === 'external';
-    // Some exceed the balance: internal ones are refused, external ones wait for funds.
+    // Some exceed the balance: internal ones are rejected, external ones wait for funds.
     const pounds = random.chance(0.05) ? random.whole(3_000, 9_000) : random.whole(1, 40);
-    const pence = external ? random.weighted(COURSES) : `.${String(random.whole(10, 99))}`;
+    const pence = external ? random.weighted(this.#bank.scenarios) : `.${String(random.whole(10, 99))}`;
     const tomorrow = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
     const money = { clientId: this.#clientId, currency: 'GBP', amount: Number(`${pounds}${pence}`), from: from.id };
     const transfer = external
@@ -256,10 +293,23 @@ class Callers implements Load {
     return random.chance(0.5) ? pair : [pair[1], pair[0]];
   }
 
-  async #payIn(to: Json, amount: number, currency: string, scheme: string): Promise<void> {
-    const paymentId = await payIn(this.#options.service, { to, amount, currency, scheme });
+  async #payIn(to: Json, money: MoneyIn): Promise<void> {
+    const bank = to.serviceProvider === this.#bank.provider ? this.#bank : SANDBOX_BANK;
+    const paymentId = await bank.payIn(this.#options.service, to, money);
     if (paymentId === null) return;
-    this.paidIn.add(paymentId);
+    this.paidIn.set(paymentId, to.id);
     this.figures.paymentsIn += 1;
   }
+}
+
+/** Payments out under way, those that wait for a person at the bank or for the end of the day not counted; none while Postgres is away. */
+async function countOpen({ database }: WholeService): Promise<number> {
+  const [row] = await database.reader
+    .statement<{ count: number }>(
+      `SELECT count(*)::integer AS count FROM outgoing_transfers
+       WHERE scope = 'external' AND status IN ('processing', 'released') AND amount_minor % 100 NOT IN (4, 10, 13)`,
+      [],
+    )
+    .catch(() => []);
+  return row?.count ?? 0;
 }

@@ -1,8 +1,8 @@
 import type { Json } from '../../api.ts';
-import { type Asking, isDone, type Wish } from './calls.ts';
+import { isDone, type LoadRequest, type Operation } from './calls.ts';
 import { type LoadKind, type LoadWorld, plainAmount } from './kind.ts';
 import { accountOf } from './orders.ts';
-import { accountAtBank, keepExisting, payIn } from './outside.ts';
+import { accountAtBank, addExisting, payIn } from './outside.ts';
 
 const FROM_BANK = { type: 'explicit', serviceProvider: 'sandbox-bank' };
 const ROUTING_CODES = { 'sort-code': '040075' };
@@ -13,11 +13,11 @@ const CLIENTS_MAX = 5;
 /** A client or an account of the bank, and all requests for its migration. */
 interface Migrated {
   readonly sourceId: string;
-  readonly wishes: readonly Wish[];
+  readonly operations: readonly Operation[];
 }
 
 interface MigratedAccount extends Migrated {
-  /** The balance before anybody paid. */
+  /** The balance before the first payment. */
   readonly balancePence: number;
   /** Paid before, during and after the migration. */
   paidPence: number;
@@ -45,8 +45,8 @@ export class Migrations implements LoadKind {
 
   /** A migrated client, by its source id and its id here; null while there is none. */
   #anyClient(): { readonly sourceId: string; readonly id: string } | null {
-    const migrated = this.#clients.flatMap(({ sourceId, wishes }) => {
-      const id = idOf(wishes);
+    const migrated = this.#clients.flatMap(({ sourceId, operations }) => {
+      const id = idOf(operations);
       return id === undefined ? [] : [{ sourceId, id }];
     });
     return migrated.length === 0 ? null : this.#world.random.pick(migrated);
@@ -56,8 +56,8 @@ export class Migrations implements LoadKind {
     const sourceId = this.#nextSourceId('client');
     const identity = { type: 'individual', givenName: 'Emmy', familyName: 'Noether', country: 'GB' };
     const address = { country: 'GB', city: 'Leeds' };
-    await keepExisting(this.#world.service, 'clients', { sourceId, identity, address });
-    const askings = this.#once(() =>
+    await addExisting(this.#world.service, 'clients', { sourceId, identity, address });
+    const requests = this.#once(() =>
       this.#world.calls.single({
         purpose: 'client',
         path: '/clients',
@@ -65,8 +65,8 @@ export class Migrations implements LoadKind {
         idOf: (data) => data.client.id,
       }),
     );
-    this.#clients.push({ sourceId, wishes: askings.map(({ wish }) => wish) });
-    await this.#sendAll(askings);
+    this.#clients.push({ sourceId, operations: requests.map(({ operation }) => operation) });
+    await this.#sendAll(requests);
   }
 
   async #account(client: { readonly sourceId: string; readonly id: string }): Promise<void> {
@@ -76,15 +76,15 @@ export class Migrations implements LoadKind {
     const balancePence = random.chance(0.2) ? 0 : random.whole(1, 500_000);
     const owner = { sourceId, clientSourceId: client.sourceId, currency: 'GBP', country: 'GB' };
     const bankDetails = { accountNumber, routingCodes: ROUTING_CODES };
-    await keepExisting(service, 'accounts', { ...owner, ...bankDetails, balance: balancePence / 100 });
-    const askings = this.#once(() => {
+    await addExisting(service, 'accounts', { ...owner, ...bankDetails, balance: balancePence / 100 });
+    const requests = this.#once(() => {
       const account = { clientId: client.id, currency: 'GBP' };
       return this.#world.calls.single(accountOf({ code: 'client.migration' }, { sourceId, account }, FROM_BANK));
     });
     const account: MigratedAccount = {
       sourceId,
       balancePence,
-      wishes: askings.map(({ wish }) => wish),
+      operations: requests.map(({ operation }) => operation),
       paidPence: 0,
       perhapsPence: 0,
     };
@@ -96,7 +96,7 @@ export class Migrations implements LoadKind {
       if (paid === null) account.perhapsPence += pence;
       else account.paidPence += pence;
     };
-    await Promise.all([pay(), this.#sendAll(askings), pay()]);
+    await Promise.all([pay(), this.#sendAll(requests), pay()]);
     await pay();
   }
 
@@ -105,8 +105,8 @@ export class Migrations implements LoadKind {
     return this.#world.random.chance(0.3) ? [request(), request()] : [request()];
   }
 
-  async #sendAll(askings: readonly { readonly asking: Asking }[]): Promise<void> {
-    await Promise.all(askings.map(({ asking }) => this.#world.calls.send(asking)));
+  async #sendAll(requests: readonly { readonly request: LoadRequest }[]): Promise<void> {
+    await Promise.all(requests.map(({ request }) => this.#world.calls.send(request)));
   }
 
   #nextSourceId(kind: string): string {
@@ -118,10 +118,10 @@ export class Migrations implements LoadKind {
 
   /** Each is migrated once, by one of its requests; an account with all money that it held and got, and once as its provider says. */
   async findProblems(): Promise<string[]> {
-    const problems = [...this.#clients, ...this.#accounts].flatMap(({ sourceId, wishes }) => {
-      const done = wishes.filter(isDone);
+    const problems = [...this.#clients, ...this.#accounts].flatMap(({ sourceId, operations }) => {
+      const done = operations.filter(isDone);
       if (done.length === 1) return [];
-      return [`migration of ${sourceId}: ${done.length} of ${wishes.length} requests were acknowledged`];
+      return [`migration of ${sourceId}: ${done.length} of ${operations.length} requests were acknowledged`];
     });
     const rows = await this.#world.service.database.reader.statement<AccountRow>(MIGRATED, []);
     const bySource = new Map(rows.map((row) => [row.sourceId, row]));
@@ -138,7 +138,7 @@ export class Migrations implements LoadKind {
     const problems: string[] = [];
     const wrong = (problem: string) => problems.push(`migration of ${account.sourceId}: ${problem}`);
     if (row === undefined) return [`migration of ${account.sourceId}: there is no account`];
-    if (row.id !== idOf(account.wishes)) wrong(`acknowledged as ${idOf(account.wishes)}, stored as ${row.id}`);
+    if (row.id !== idOf(account.operations)) wrong(`acknowledged as ${idOf(account.operations)}, stored as ${row.id}`);
     if (row.openings > 1) wrong(`${row.openings} opening balances`);
     const atBank: Json | null = await accountAtBank(this.#world.service, row.id);
     const openingAtBank = atBank === null ? null : Math.round(atBank.openingBalance * 100);
@@ -153,8 +153,8 @@ export class Migrations implements LoadKind {
   }
 }
 
-function idOf(wishes: readonly Wish[]): string | undefined {
-  return wishes.flatMap(({ ids }) => [...ids])[0];
+function idOf(operations: readonly Operation[]): string | undefined {
+  return operations.flatMap(({ ids }) => [...ids])[0];
 }
 
 interface AccountRow {

@@ -1,5 +1,5 @@
 import type { Json } from '../../api.ts';
-import type { Single } from './calls.ts';
+import type { SingleRequest } from './calls.ts';
 
 // Requests that several kinds of load send.
 
@@ -30,7 +30,7 @@ export function externalTransfer(money: Money, scheme: string, beneficiaryBankAc
   };
 }
 
-export function transferOf(outgoingTransfer: Json): Single {
+export function transferOf(outgoingTransfer: Json): SingleRequest {
   return {
     purpose: 'transfer',
     path: '/outgoing-transfers',
@@ -41,11 +41,11 @@ export function transferOf(outgoingTransfer: Json): Single {
 
 const BUILT_IN = { type: 'implicit' };
 
-export function issuing(clientId: string, currency: string): Single {
-  return accountOf({ code: 'client.issuing' }, { account: { clientId, currency } }, BUILT_IN);
+export function issuing(clientId: string, currency: string, connect: Json = BUILT_IN): SingleRequest {
+  return accountOf({ code: 'client.issuing' }, { account: { clientId, currency } }, connect);
 }
 
-export function accountOf(workflow: Json, data: Json, connect?: Json): Single {
+export function accountOf(workflow: Json, data: Json, connect?: Json): SingleRequest {
   return {
     purpose: 'account',
     path: '/accounts',
@@ -54,7 +54,7 @@ export function accountOf(workflow: Json, data: Json, connect?: Json): Single {
   };
 }
 
-export interface Adjusted {
+export interface Adjustment {
   readonly accountId: string;
   readonly direction: 'credit' | 'debit';
   readonly amount: number;
@@ -62,7 +62,7 @@ export interface Adjusted {
 }
 
 /** A correction that concerns no provider. */
-export function adjustment(balanceAdjustment: Adjusted): Single {
+export function adjustment(balanceAdjustment: Adjustment): SingleRequest {
   const workflow = { code: 'correction', type: 'unknown', transactionType: 'incoming-transfer' };
   return {
     purpose: 'adjustment',
@@ -73,4 +73,14 @@ export function adjustment(balanceAdjustment: Adjusted): Single {
 }
 
 /** The magic last digits of amounts at the bank: most are plain, some fail, return, cut the connection or call back twice. */
-export const COURSES = { '.50': 12, '.01': 1, '.02': 1, '.03': 1, '.04': 0.4, '.05': 1, '.06': 1, '.08': 1, '.09': 1 };
+export const SCENARIOS = {
+  '.50': 12,
+  '.01': 1,
+  '.02': 1,
+  '.03': 1,
+  '.04': 0.4,
+  '.05': 1,
+  '.06': 1,
+  '.08': 1,
+  '.09': 1,
+};

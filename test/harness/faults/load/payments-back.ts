@@ -1,27 +1,25 @@
-import type { Json } from '../../api.ts';
-import { isDone, type Wish } from './calls.ts';
+import { isDone, type Operation } from './calls.ts';
 import type { LoadKind, LoadWorld } from './kind.ts';
 import { externalTransfer, transferOf } from './orders.ts';
-import { bankLever } from './outside.ts';
 
 /**
- * The last digits of amounts at the bank: plain, open until settled, refused once or always for a passing reason, recall refused,
+ * The last digits of amounts at the bank: plain, open until settled, rejected once or always for a passing reason, recall rejected,
  * recall accepted in silence.
  */
-const COURSES = { '.50': 6, '.10': 2, '.11': 3, '.12': 1, '.14': 3, '.15': 2 };
-const RECALL_REFUSED_PENCE = 14n;
+const SCENARIOS = { '.50': 6, '.10': 2, '.11': 3, '.12': 1, '.14': 3, '.15': 2 };
+const RECALL_REJECTED_PENCE = 14n;
 const RECENT = 12;
 
 interface Recall {
   readonly transferId: string;
-  readonly wish: Wish;
+  readonly operation: Operation;
 }
 
 /** Payments that are tried again, recalled, some by two callers at once, and sent back in parts by the bank. */
 export class PaymentsBack implements LoadKind {
   readonly #world: LoadWorld;
   readonly #bankAccountId: string;
-  readonly #payments: Wish[] = [];
+  readonly #payments: Operation[] = [];
   readonly #recalls: Recall[] = [];
 
   constructor(world: LoadWorld, bankAccountId: string) {
@@ -45,75 +43,80 @@ export class PaymentsBack implements LoadKind {
 
   async #pay(): Promise<void> {
     const { random, calls, clientId, accounts } = this.#world;
-    const amount = Number(`${random.whole(5, 40)}${random.weighted(COURSES)}`);
+    const amount = Number(`${random.whole(5, 40)}${random.weighted(SCENARIOS)}`);
     const money = { clientId, currency: 'GBP', amount, from: random.pick(accounts).id };
-    const { asking, wish } = calls.single(transferOf(externalTransfer(money, 'faster-payments', this.#bankAccountId)));
-    this.#payments.push(wish);
-    await calls.send(asking);
+    const { request, operation } = calls.single(
+      transferOf(externalTransfer(money, 'faster-payments', this.#bankAccountId)),
+    );
+    this.#payments.push(operation);
+    await calls.send(request);
   }
 
   async #recall(transferId: string): Promise<void> {
     const { calls } = this.#world;
-    const { asking, wish } = calls.single({
+    const { request, operation } = calls.single({
       purpose: 'recall',
       path: `/outgoing-transfers/${transferId}/recall`,
       body: { workflow: { code: 'direct' }, data: {} },
       idOf: ({ outgoingTransfer }) => outgoingTransfer.id,
     });
-    this.#recalls.push({ transferId, wish });
-    await calls.send(asking);
+    this.#recalls.push({ transferId, operation });
+    await calls.send(request);
   }
 
-  /** Some parts are more than is left, and are refused. */
+  /** Some parts are more than is left, and are rejected. */
   async #sendBackInPart(id: string): Promise<void> {
-    const { random, service } = this.#world;
+    const { random, service, bank } = this.#world;
     const part = {
       code: 'AC06',
       amount: random.whole(100, 900) / 100,
       returnReference: `part-${random.whole(1, 1e9)}`,
     };
     const times = random.chance(0.3) ? 2 : 1;
-    await Promise.all(Array.from({ length: times }, () => bankLever(service, id, 'return', part)));
+    await Promise.all(Array.from({ length: times }, () => bank.steer(service, id, 'return', part)));
   }
 
   /** Payments that the bank left open are settled. */
   async finish(): Promise<void> {
-    const { service } = this.#world;
+    const { service, bank } = this.#world;
     const open = await service.database.reader.statement<{ id: string }>(
       `SELECT id FROM outgoing_transfers WHERE status = 'released' AND amount_minor % 100 = 10`,
       [],
     );
-    for (const { id } of open) await bankLever(service, id, 'settle', {});
+    for (const { id } of open) await bank.steer(service, id, 'settle', {});
   }
 
-  /** Every recall that was acknowledged was asked for once, has its outcome, with one event if it is refused, and the bank knows the same. */
+  /** Every acknowledged recall was requested once and has its outcome, with one event if it is rejected, and the bank agrees. */
   async findProblems(): Promise<string[]> {
     const { service } = this.#world;
     const rows = await service.database.reader.statement<PaymentRow>(PAYMENTS, [this.#ids()]);
     const problems: string[] = [];
     for (const row of rows) {
       const wrong = (problem: string) => problems.push(`payment ${row.id} of ${row.pence}, ${row.status}: ${problem}`);
-      const asked = this.#recalls.filter(({ transferId, wish }) => transferId === row.id && isDone(wish)).length;
+      const asked = this.#recalls.filter(
+        ({ transferId, operation }) => transferId === row.id && isDone(operation),
+      ).length;
       if (row.recallNumber !== asked) wrong(`${asked} recalls were acknowledged, ${row.recallNumber} are recorded`);
       if (row.returnedPence !== row.sum) wrong(`${row.returnedPence} came back, its returns say ${row.sum}`);
       if (asked === 0) continue;
-      // Another recall is open to callers only after a refusal, so that all but the latest were refused.
-      const refused = row.recallNumber - (row.recallStatus === 'refused' ? 0 : 1);
-      if (row.refusalEvents !== refused) wrong(`${refused} recalls were refused, ${row.refusalEvents} events say so`);
+      // Another recall is open to callers only after a rejection, so that all but the latest were rejected.
+      const rejected = row.recallNumber - (row.recallStatus === 'rejected' ? 0 : 1);
+      if (row.rejectionEvents !== rejected)
+        wrong(`${rejected} recalls were rejected, ${row.rejectionEvents} events say so`);
       const isWhollyBack = row.returnedPence === row.pence;
-      const isRefused = row.pence % 100n === RECALL_REFUSED_PENCE && !isWhollyBack && row.status !== 'failed';
-      if (row.recallStatus !== (isRefused ? 'refused' : 'ended')) wrong(`its recall is ${row.recallStatus}`);
-      if (!isRefused && !isWhollyBack && row.status !== 'failed') wrong(`recalled, and ${row.returnedPence} came back`);
-      if (isRefused) problems.push(...(await this.#contradictionsOfBank(row)));
+      const isRejected = row.pence % 100n === RECALL_REJECTED_PENCE && !isWhollyBack && row.status !== 'failed';
+      if (row.recallStatus !== (isRejected ? 'rejected' : 'ended')) wrong(`its recall is ${row.recallStatus}`);
+      if (!isRejected && !isWhollyBack && row.status !== 'failed')
+        wrong(`recalled, and ${row.returnedPence} came back`);
+      if (isRejected) problems.push(...(await this.#contradictionsOfBank(row)));
     }
     return problems;
   }
 
   async #contradictionsOfBank({ id, recallNumber }: PaymentRow): Promise<string[]> {
-    const response = await fetch(`${this.#world.service.sandboxUrl}/bank/payments/${id}`);
-    const { recall }: Json = await response.json();
-    const known = JSON.stringify([recall?.recallReference, recall?.status]);
-    return known === JSON.stringify([`${id}:recall:${recallNumber}`, 'refused'])
+    const { bank, service } = this.#world;
+    const known = JSON.stringify(await bank.recall(service, id));
+    return known === JSON.stringify([bank.recallReference(id, recallNumber), 'rejected'])
       ? []
       : [`payment ${id}: the bank's recall is ${known}`];
   }
@@ -127,15 +130,15 @@ interface PaymentRow {
   readonly sum: bigint;
   readonly recallNumber: number;
   readonly recallStatus: string | null;
-  readonly refusalEvents: number;
+  readonly rejectionEvents: number;
 }
 
-const PAYMENTS = `WITH refused AS (
-    SELECT resource_id, count(*)::integer AS refusals FROM events, json_array_elements(entries) AS entry
-      WHERE module = 'outgoing-transfers' AND resource_id = ANY($1) AND entry ->> 'type' = 'outgoing-transfer-recall-refused'
+const PAYMENTS = `WITH rejected AS (
+    SELECT resource_id, count(*)::integer AS rejections FROM events, json_array_elements(entries) AS entry
+      WHERE module = 'outgoing-transfers' AND resource_id = ANY($1) AND entry ->> 'type' = 'outgoing-transfer-recall-rejected'
       GROUP BY resource_id)
   SELECT id, status, amount_minor AS pence, returned_minor AS "returnedPence",
     (SELECT coalesce(sum(amount_minor), 0) FROM incoming_transfers WHERE return_of = paid.id)::bigint AS sum,
     recall_number AS "recallNumber", recall_status AS "recallStatus",
-    coalesce(refusals, 0) AS "refusalEvents"
-  FROM outgoing_transfers AS paid LEFT JOIN refused ON resource_id = id WHERE id = ANY($1)`;
+    coalesce(rejections, 0) AS "rejectionEvents"
+  FROM outgoing_transfers AS paid LEFT JOIN rejected ON resource_id = id WHERE id = ANY($1)`;

@@ -4,12 +4,12 @@ import { temporalSettings } from '../../../../config/temporal.ts';
 import { type CheckedType, decideComplianceCheck } from '../../../../db/compliance/checks.ts';
 import type { ProcedureResult } from '../../../../domain/compliance/procedures.ts';
 import { lazyTemporalClient, type TemporalClient } from '../../../../loops/temporal.ts';
-import { COMPLIANCE_DECISION_SIGNAL, workflowId } from '../../../../workflows/frame/messages.ts';
+import { COMPLIANCE_DECISION_SIGNAL, workflowId } from '../../../../workflows/common/messages.ts';
 import type { Json } from '../../api.ts';
 import { TESTER } from '../../audit.ts';
-import { isDone, type Wish } from './calls.ts';
+import { isDone, type Operation } from './calls.ts';
 import { type LoadKind, type LoadWorld, plainAmount } from './kind.ts';
-import { adjustment, COURSES, externalTransfer, internalTransfer, issuing, transferOf } from './orders.ts';
+import { adjustment, externalTransfer, internalTransfer, issuing, SCENARIOS, transferOf } from './orders.ts';
 
 /** Transfers and payments in of this currency are reviewed (the configuration of `startWholeService`). */
 const CURRENCY = 'EUR';
@@ -34,13 +34,13 @@ interface Check {
 
 interface Decision extends Check {
   readonly result: ProcedureResult;
-  /** Of a PATCH, whose outcome is known once the load has settled. */
-  readonly wish: Wish | null;
-  /** Of an operator's command; false while unknown. A signal has no answer. */
+  /** The operation of a PATCH; its outcome is known once the load has settled. */
+  readonly operation: Operation | null;
+  /** Whether an operator's command succeeded; false while unknown. A signal has no answer. */
   acknowledged: boolean;
 }
 
-/** Reviewed transfers and payments in, decided by PATCH, by signal and by the operator's command: some twice, some by several ways. */
+/** Reviewed transfers and payments in, decided by PATCH, by signal and by the operator's command: some twice, some in several ways. */
 export async function startReviews(world: LoadWorld): Promise<LoadKind & { close(): Promise<void> }> {
   const { calls, clientId, service } = world;
   const bankAccount = { country: 'DE', currency: CURRENCY, iban: 'DE89370400440532013000' };
@@ -92,7 +92,7 @@ class Reviews implements LoadKind {
         transferOf(internalTransfer({ ...money, amount: plainAmount(random, { to: 40 }) }, to.id)),
       );
     } else if (kind === 'external') {
-      const amount = Number(`${random.whole(1, 40)}${random.weighted(COURSES)}`);
+      const amount = Number(`${random.whole(1, 40)}${random.weighted(SCENARIOS)}`);
       await calls.sendSingle(transferOf(externalTransfer({ ...money, amount }, 'sepa-instant', this.#bankAccountId)));
     } else if (kind === 'payIn') {
       await this.#world.payIn(to, plainAmount(random, { to: 300 }), CURRENCY, 'sepa');
@@ -101,7 +101,7 @@ class Reviews implements LoadKind {
 
   async #decideOne(): Promise<void> {
     const { random } = this.#world;
-    // Nothing while Postgres is away.
+    // No result while Postgres is away.
     const open = await this.#inReview().catch(() => []);
     if (open.length === 0) return;
     const check = random.pick(open);
@@ -129,22 +129,22 @@ class Reviews implements LoadKind {
   async #patch(check: Check, result: ProcedureResult): Promise<void> {
     const { calls } = this.#world;
     const procedureResult = { procedure: 'transaction-monitoring', result };
-    const { asking, wish } = calls.single({
+    const { request, operation } = calls.single({
       purpose: 'decision',
       method: 'PATCH',
       path: `/${check.type}s/${check.id}/compliance-check`,
       body: { workflow: { code: 'direct' }, data: { complianceCheck: { procedureResult } } },
       idOf: () => check.id,
     });
-    this.#decisions.push({ ...check, result, wish, acknowledged: false });
-    await calls.send(asking);
+    this.#decisions.push({ ...check, result, operation, acknowledged: false });
+    await calls.send(request);
   }
 
-  /** Whether it arrives, only the transfer shows. Half go out twice, under one id. */
+  /** Only the transfer shows whether the signal arrives. Half are sent twice, under one id. */
   async #signal(check: Check, result: ProcedureResult): Promise<void> {
     const { random } = this.#world;
     const decisionId = `decision-${this.#decisions.length}`;
-    this.#decisions.push({ ...check, result, wish: null, acknowledged: false });
+    this.#decisions.push({ ...check, result, operation: null, acknowledged: false });
     const payload = { decisionId, procedure: 'transaction-monitoring', result, actor: 'compliance desk' };
     const handle = this.#temporal.client.workflow.getHandle(workflowId(check.type, check.id));
     const times = random.chance(0.5) ? 2 : 1;
@@ -160,7 +160,7 @@ class Reviews implements LoadKind {
   async #command(check: Check, result: ProcedureResult): Promise<void> {
     const { database, directory } = this.#world.service;
     const rules = loadConfiguration({ CONFIG_FILE: join(directory, 'configuration.json') });
-    const decision: Decision = { ...check, result, wish: null, acknowledged: false };
+    const decision: Decision = { ...check, result, operation: null, acknowledged: false };
     this.#decisions.push(decision);
     await database
       .transaction((tx) => decideComplianceCheck(tx, check, result, TESTER, rules))
@@ -168,7 +168,7 @@ class Reviews implements LoadKind {
         () => {
           decision.acknowledged = true;
         },
-        // Refused; or Postgres is away, and the outcome unknown.
+        // Rejected; or Postgres is away, and the outcome unknown.
         () => {},
       );
   }
@@ -178,7 +178,7 @@ class Reviews implements LoadKind {
     for (const check of await this.#inReview()) await this.#patch(check, 'all-passed');
   }
 
-  /** Every check is decided once, as somebody decided it, and by the one decision that was acknowledged, if one was. */
+  /** Every check has one decision, which a reviewer sent: the acknowledged one, if there is one. */
   async findProblems(): Promise<string[]> {
     const rows = await this.#world.service.database.reader.statement<CheckRow>(DECIDED, []);
     const byId = new Map<string, Decision[]>();
@@ -202,7 +202,7 @@ interface CheckRow {
 
 /** All checks, with the number of final decisions in the audit log. */
 const DECIDED = `SELECT id, status, compliance_check_status AS check, compliance_result AS result,
-    (SELECT count(*) FROM audit_entries WHERE subject = checked.id::text AND action = 'reviewed'
+    (SELECT count(*) FROM audit_entries WHERE resource_id = checked.id::text AND action = 'reviewed'
       AND after -> 'complianceCheck' ->> 'status' IN ('approved', 'rejected'))::integer AS final
   FROM (
     SELECT id, status, compliance_check_status, compliance_result FROM outgoing_transfers
@@ -215,13 +215,13 @@ function problemsOf({ id, status, check, result, final }: CheckRow, decisions: r
   const won = decisions.filter(
     (decision) =>
       FINAL[decision.result] !== undefined &&
-      (decision.acknowledged || (decision.wish !== null && isDone(decision.wish))),
+      (decision.acknowledged || (decision.operation !== null && isDone(decision.operation))),
   );
   if (won.length > 1) wrong(`${won.length} final decisions were acknowledged`);
   for (const { result: acknowledged } of won) if (acknowledged !== result) wrong(`acknowledged was ${acknowledged}`);
-  if (result !== null && !decisions.some((decision) => decision.result === result)) wrong('nobody decided so');
+  if (result !== null && !decisions.some((decision) => decision.result === result)) wrong('no reviewer decided so');
   if (check === 'not-checked') {
-    if (status !== 'failed' && status !== 'cancelled') wrong('the transfer went on without a decision');
+    if (status !== 'failed' && status !== 'cancelled') wrong('the transfer continued without a decision');
     if (final > 0) wrong('the audit log has a final decision');
     return problems;
   }

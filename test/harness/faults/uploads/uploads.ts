@@ -13,13 +13,13 @@ export interface Upload {
   readonly chunked: boolean;
 }
 
-/** Null: the client saw no answer, but the failure that `text` names. */
+/** Null: the client got no answer, but the failure that `text` names. */
 export interface Answered {
   readonly status: number | null;
   readonly text: string;
 }
 
-/** A client that sends a body, each in its way. */
+/** A client that sends a body in its own way. */
 export type Uploader = (url: string, uploads: readonly Upload[]) => Promise<readonly Answered[]>;
 
 const BLOCK = Buffer.alloc(64 * 1024, ' ');
@@ -38,7 +38,7 @@ async function withFetch(url: string, { method, path, headers, bytes, chunked }:
   }
 }
 
-/** Writes all that it has to say, and only then listens. */
+/** Writes its whole request, and only then reads. */
 async function withSocket(url: string, { method, path, headers, bytes, chunked }: Upload): Promise<Answered> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.pause();

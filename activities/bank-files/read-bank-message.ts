@@ -1,0 +1,58 @@
+import { type BankMessage, UnreadableMessage } from '../../domain/bank-files/messages.ts';
+import { DocumentReader, type PartReader, type ReadableMessage } from '../common/iso20022/document-reader.ts';
+import { ACCOUNT_REPORTS } from '../common/iso20022/entry-items.ts';
+import { AccountReportReader } from './account-reports.ts';
+import { CANCELLATION_ANSWERS, CancellationAnswerReader } from './cancellation-answers.ts';
+import { STATUS_REPORTS, StatusReportReader } from './status-reports.ts';
+
+/** Some 20,000 payments with all their data; a larger day is read as a stream, by the reconciliation. */
+export const BANK_MESSAGE_BYTES_MAX = 32 * 1024 * 1024;
+
+export interface MessageReader extends PartReader {
+  /** The message, once its document has ended. */
+  finish(): BankMessage;
+}
+
+const READERS: readonly (readonly [ReadableMessage, (version: string) => MessageReader])[] = [
+  [STATUS_REPORTS, (version) => new StatusReportReader(version)],
+  [ACCOUNT_REPORTS['camt.053'].message, (version) => new AccountReportReader('camt.053', version)],
+  [ACCOUNT_REPORTS['camt.054'].message, (version) => new AccountReportReader('camt.054', version)],
+  [CANCELLATION_ANSWERS, (version) => new CancellationAnswerReader(version)],
+];
+
+/** The messages that can be read, with their versions. */
+export const READABLE_MESSAGES: readonly ReadableMessage[] = READERS.map(([message]) => message);
+
+/** Reads a bank's file, whole or not at all. Throws `UnreadableMessage`, which names the element and the rule. */
+export function readBankMessage(bytes: Uint8Array): BankMessage {
+  if (bytes.length > BANK_MESSAGE_BYTES_MAX) {
+    throw new UnreadableMessage(`The file has more than ${BANK_MESSAGE_BYTES_MAX / 1024 / 1024} MiB.`);
+  }
+  const begun: MessageReader[] = [];
+  const names = READABLE_MESSAGES.map(({ name }) => name).join(', ');
+  const reader = new DocumentReader({
+    messages: READABLE_MESSAGES,
+    noXml: `The file is no XML. Only messages of ISO 20022 can be read: ${names}.`,
+    begin(message, version) {
+      if (begun.length > 0) throw new UnreadableMessage('The file has more than one message.');
+      const [, begin] = READERS.find(([one]) => one === message) ?? [];
+      if (begin === undefined) throw new Error(`no reader of ${message.name}`);
+      const parts = begin(version);
+      begun.push(parts);
+      return parts;
+    },
+  });
+  for (const _slice of reader.write(textOf(bytes)));
+  reader.close();
+  const [message] = begun;
+  if (message === undefined) throw new UnreadableMessage('The file has no message.');
+  return message.finish();
+}
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new UnreadableMessage('The file is not UTF-8.');
+  }
+}

@@ -1,0 +1,35 @@
+// Written from the OpenAPI document by
+// UPDATE_DOCUMENTS=1 npm test -- test/openapi/client/client-source.test.ts
+
+/** The fields that hold date-times. */
+export const DATE_TIME_FIELDS: ReadonlySet<string> = new Set([
+  'at',
+  'attemptedDateTime',
+  'comparedDateTime',
+  'completedDateTime',
+  'createdDateTime',
+  'cutOffDateTime',
+  'dateTime',
+  'decidedAt',
+  'entryDateTime',
+  'eventDateTime',
+  'expiryDateTime',
+  'foundDateTime',
+  'from',
+  'grantedDateTime',
+  'nextAttemptDateTime',
+  'nextCutoffDateTime',
+  'nextLookUpDateTime',
+  'occurredAt',
+  'requestCreatedDateTime',
+  'requestExpiryDateTime',
+  'requestedExecutionDateTime',
+  'resolvedDateTime',
+  'retryDateTime',
+  'revokedDateTime',
+  'submittedDateTime',
+  'to',
+  'updatedDateTime',
+  'waitingSinceDateTime',
+  'waitingUntilDateTime',
+]);

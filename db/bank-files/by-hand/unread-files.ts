@@ -1,0 +1,25 @@
+import { rejection } from '../../../domain/common/errors.ts';
+import type { Transaction } from '../../query/database.ts';
+import { findBankRestore } from '../restores.ts';
+
+const NOT_READ = `
+  SELECT name FROM bank_files WHERE provider = $1 AND direction = 'in'
+    AND (state = 'fetched' OR (state = 'set-aside' AND taken_at IS NULL AND settled_at IS NULL)) LIMIT 1`;
+
+/** What the bank has said already may forbid it: nothing is sent again before all of that has been read. */
+export async function requireAllRead(tx: Transaction, provider: string): Promise<void> {
+  const restore = await findBankRestore(tx, provider);
+  if (restore !== null && restore.archiveReadAt === null) {
+    throw unfit(provider, `The archive of ${provider} has not been read again since the restore: wait for it.`);
+  }
+  const [reading] = await tx.statement<{ name: string }>(NOT_READ, [provider]);
+  if (reading === undefined) return;
+  throw unfit(
+    provider,
+    `The file ${reading.name} of ${provider} is not read, and may say of it: wait for it, or settle it if it is set aside.`,
+  );
+}
+
+function unfit(value: string, message: string) {
+  return rejection('common.state.illegal_transition', ['bankFileRequest', 'provider', value], message);
+}

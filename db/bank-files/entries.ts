@@ -1,0 +1,141 @@
+import type { Reader, Transaction } from '../query/database.ts';
+
+export const ENTRY_KINDS = ['payment', 'return', 'received', 'batch', 'unknown'] as const;
+export type EntryKind = (typeof ENTRY_KINDS)[number];
+
+/** A movement of money as the bank's reports tell it, and what it turned out to be. */
+export interface StoredEntry {
+  readonly key: string;
+  readonly direction: 'debit' | 'credit';
+  readonly amountMinor: bigint;
+  readonly currency: string;
+  readonly bookedOn: string;
+  readonly kind: EntryKind;
+  readonly transferId: string | null;
+  readonly code: string | null;
+  /** The bank's reference of the entry, and of the entry that holds this one of its details. */
+  readonly reference: string | null;
+  readonly entryReference: string | null;
+  readonly outcome: 'applied' | 'no-effect' | 'waiting' | 'break';
+}
+
+// A sum of a batch, or what was unknown, becomes known later; anything else is told once.
+const STORE = `
+  INSERT INTO bank_entries (provider, key, file_id, direction, amount_minor, currency, booked_on, kind, transfer_id, code, reference, entry_reference,
+    outcome)
+  VALUES ($1, $2, $3::uuid, $4, $5, $6, $7::date, $8, $9::uuid, $10, $11, $12, $13)
+  ON CONFLICT (provider, key) DO UPDATE SET kind = excluded.kind, transfer_id = excluded.transfer_id, code = excluded.code, outcome = excluded.outcome
+    WHERE bank_entries.outcome = 'waiting' AND excluded.outcome <> 'waiting'`;
+
+export async function storeEntry(tx: Transaction, provider: string, fileId: string, entry: StoredEntry): Promise<void> {
+  const { key, direction, amountMinor, currency, bookedOn, kind, transferId, code, outcome } = entry;
+  const said = [direction, amountMinor, currency, bookedOn, kind, transferId, code];
+  await tx.statement(STORE, [provider, key, fileId, ...said, entry.reference, entry.entryReference, outcome]);
+}
+
+const STATED = `UPDATE bank_entries SET stated_by = $3::uuid WHERE provider = $1 AND key = $2 AND stated_by IS NULL`;
+// A sum and its parts are the same money: what states one states the others, whichever is told first.
+const SAME_MONEY = `part.provider = sum.provider AND part.booked_on = sum.booked_on AND part.direction = sum.direction
+  AND part.currency = sum.currency AND (part.file_id = sum.file_id AND starts_with(part.key, sum.key || ':') OR part.entry_reference = sum.reference)`;
+const PARTS_STATED = `
+  UPDATE bank_entries part SET stated_by = sum.stated_by FROM bank_entries sum
+  WHERE sum.provider = $1 AND sum.key = $2 AND sum.kind = 'batch' AND part.stated_by IS NULL AND ${SAME_MONEY}`;
+const STATED_BY_SUM = `
+  UPDATE bank_entries part SET stated_by = sum.stated_by FROM bank_entries sum
+  WHERE part.provider = $1 AND part.key = $2 AND part.stated_by IS NULL AND sum.kind = 'batch' AND sum.stated_by IS NOT NULL
+    AND sum.reference = part.entry_reference AND ${SAME_MONEY}`;
+
+/** A camt.053 tells the movement, and with a sum its parts. */
+export async function markStated(tx: Transaction, provider: string, key: string, fileId: string): Promise<void> {
+  await tx.statement(STATED, [provider, key, fileId]);
+  await tx.statement(PARTS_STATED, [provider, key]);
+}
+
+/** A detail is stated if its sum is. */
+export async function markStatedBySum(tx: Transaction, provider: string, key: string): Promise<void> {
+  await tx.statement(STATED_BY_SUM, [provider, key]);
+}
+
+const COLUMNS = `key, direction, amount_minor AS "amountMinor", currency, booked_on AS "bookedOn", kind, transfer_id AS "transferId", code, reference,
+  entry_reference AS "entryReference", outcome`;
+// Ids of files follow their arrival: a day has no time.
+const RETURNS = `SELECT ${COLUMNS} FROM bank_entries WHERE transfer_id = $1::uuid AND kind = 'return' ORDER BY booked_on, file_id, key`;
+
+/** The returns of a payment, the oldest first. */
+export function listReturns(reader: Reader, transferId: string): Promise<StoredEntry[]> {
+  return reader.statement<StoredEntry>(RETURNS, [transferId]);
+}
+
+const FIND = `SELECT ${COLUMNS} FROM bank_entries WHERE provider = $1 AND key = $2`;
+
+export async function findEntry(reader: Reader, provider: string, key: string): Promise<StoredEntry | null> {
+  const [found] = await reader.statement<StoredEntry>(FIND, [provider, key]);
+  return found ?? null;
+}
+
+const SUM = `
+  SELECT ${COLUMNS} FROM bank_entries WHERE provider = $1 AND reference = $2 AND entry_reference IS NULL AND direction = $3 AND currency = $4
+  ORDER BY outcome = 'waiting', key LIMIT 1`;
+const DETAILS = `
+  SELECT coalesce(sum(amount_minor), 0)::bigint AS "amountMinor", count(*)::integer AS count, coalesce(bool_and(booked_on = $5::date), false) AS "isSameDay"
+  FROM bank_entries
+  WHERE provider = $1 AND entry_reference = $2 AND direction = $3 AND currency = $4 AND outcome IN ('applied', 'no-effect')`;
+
+type Side = Pick<StoredEntry, 'direction' | 'currency' | 'bookedOn'>;
+
+export interface Details {
+  readonly amountMinor: bigint;
+  readonly count: number;
+  /** Banks use their references again on another day. */
+  readonly isSameDay: boolean;
+}
+
+/** The entry of this reference, as one sum. */
+export async function findSum(
+  reader: Reader,
+  provider: string,
+  reference: string,
+  { direction, currency }: Side,
+): Promise<StoredEntry | null> {
+  const [found] = await reader.statement<StoredEntry>(SUM, [provider, reference, direction, currency]);
+  return found ?? null;
+}
+
+/** What is booked of an entry by its details. */
+export async function sumOfDetails(
+  reader: Reader,
+  provider: string,
+  reference: string,
+  { direction, currency, bookedOn }: Side,
+): Promise<Details> {
+  const [found] = await reader.statement<Details>(DETAILS, [provider, reference, direction, currency, bookedOn]);
+  if (found === undefined) throw new Error('a sum returned no row');
+  return found;
+}
+
+/** No entry's key. */
+const NO_ENTRY = '';
+const OTHER_DEBIT = `
+  SELECT 1 FROM bank_entries WHERE transfer_id = $1::uuid AND kind = 'payment' AND key <> $2 AND outcome IN ('applied', 'no-effect') LIMIT 1`;
+
+/** Whether any movement of money has paid the transfer. */
+export function isPaid(reader: Reader, transferId: string): Promise<boolean> {
+  return isPaidByAnother(reader, transferId, NO_ENTRY);
+}
+
+/** Whether another movement of money has paid the transfer. */
+export async function isPaidByAnother(reader: Reader, transferId: string, key: string): Promise<boolean> {
+  return (await reader.statement(OTHER_DEBIT, [transferId, key])).length > 0;
+}
+
+const OUTCOME = 'SELECT outcome FROM provider_callbacks WHERE provider = $1 AND provider_event_id = $2';
+
+/** What an event has led to; null if there was none. */
+export async function readEventOutcome(
+  reader: Reader,
+  provider: string,
+  eventId: string,
+): Promise<StoredEntry['outcome'] | null> {
+  const [found] = await reader.statement<Pick<StoredEntry, 'outcome'>>(OUTCOME, [provider, eventId]);
+  return found?.outcome ?? null;
+}

@@ -1,0 +1,138 @@
+import { RESTORED } from '../../domain/bank-files/exchange/holds.ts';
+import type { Reader, Transaction } from '../query/database.ts';
+
+// After a restore our rows are older than what a bank has. All that may be there already is held until a person releases it.
+
+// Once for each restore: a repetition holds nothing that a person has released.
+const BEGIN = `
+  INSERT INTO bank_restores (provider, since, began_at)
+  SELECT named.provider, $2::timestamptz, service_now()
+  FROM (SELECT unnest($1::text[]) UNION SELECT provider FROM bank_instructions UNION SELECT provider FROM bank_files) AS named (provider)
+  ON CONFLICT (provider) DO UPDATE SET since = excluded.since, began_at = excluded.began_at, archive_read_at = NULL
+    WHERE bank_restores.since <> excluded.since
+  RETURNING provider`;
+const HOLD_INSTRUCTIONS = `
+  UPDATE bank_instructions SET held_reason = '${RESTORED}' WHERE provider = ANY ($1::text[]) AND state = 'queued' AND held_reason IS NULL`;
+// One whose listing does not prove it may have arrived, and been taken, since.
+const HOLD_FILES = `
+  UPDATE bank_files SET state = 'set-aside', reason = '${RESTORED}', let_go_at = clock_timestamp()
+  WHERE provider = ANY ($1::text[]) AND direction = 'out' AND state IN ('built', 'delivering', 'handed-out')`;
+
+// What was asked for before knows nothing of what was done since.
+const END_REQUESTS = `
+  UPDATE bank_file_requests SET expires_at = clock_timestamp() WHERE provider = ANY ($1::text[]) AND status = 'waiting'`;
+
+/**
+ * Holds what no bank is known to have, after the restore of the instant `since`: instructions that wait for their file, and files that are not
+ * delivered. Payments of before the restore that are submitted later are held as well, and no one signs what was asked for before. The banks'
+ * archives are read again.
+ */
+export async function holdForRestore(tx: Transaction, providers: readonly string[], since: Date): Promise<void> {
+  const begun = await tx.statement<{ readonly provider: string }>(BEGIN, [providers, since]);
+  const held = begun.map(({ provider }) => provider);
+  await tx.statement(HOLD_INSTRUCTIONS, [held]);
+  await tx.statement(HOLD_FILES, [held]);
+  await tx.statement(END_REQUESTS, [held]);
+}
+
+export interface BankRestore {
+  readonly provider: string;
+  readonly beganAt: Date;
+  readonly archiveReadAt: Date | null;
+  /** Files of the bank that are stored and still to be taken: until then, what is held may be at the bank. */
+  readonly untakenFiles: number;
+  readonly heldPayments: number;
+  readonly heldFiles: number;
+}
+
+const RESTORES = `
+  SELECT provider, began_at AS "beganAt", archive_read_at AS "archiveReadAt",
+    (SELECT count(*)::integer FROM bank_files file
+      WHERE file.provider = restore.provider AND direction = 'in' AND state = 'fetched') AS "untakenFiles",
+    (SELECT count(*)::integer FROM bank_instructions held
+      WHERE held.provider = restore.provider AND state = 'queued' AND held_reason = '${RESTORED}') AS "heldPayments",
+    (SELECT count(*)::integer FROM bank_files file
+      WHERE file.provider = restore.provider AND direction = 'out' AND state = 'set-aside' AND reason = '${RESTORED}') AS "heldFiles"
+  FROM bank_restores restore WHERE $1::text IS NULL OR provider = $1 ORDER BY provider`;
+
+/** The banks at which a restore still holds something, or whose archive is still to be read. */
+export async function listBankRestores(reader: Reader): Promise<BankRestore[]> {
+  const all = await reader.statement<BankRestore>(RESTORES, [null]);
+  return all.filter((restore) => !isCaughtUp(restore) || restore.heldPayments + restore.heldFiles > 0);
+}
+
+export async function findBankRestore(reader: Reader, provider: string): Promise<BankRestore | null> {
+  const [found] = await reader.statement<BankRestore>(RESTORES, [provider]);
+  return found ?? null;
+}
+
+/** Whether all that the bank has told is known. Before that the bank may have any payment that is held. */
+export function isCaughtUp({ archiveReadAt, untakenFiles }: BankRestore): boolean {
+  return archiveReadAt !== null && untakenFiles === 0;
+}
+
+const ARCHIVE_READ = `
+  UPDATE bank_restores SET archive_read_at = service_now()
+  WHERE provider = $1 AND date_trunc('milliseconds', began_at) = $2::timestamptz AND archive_read_at IS NULL`;
+
+/** The bank's archive has been read since this restore. */
+export async function noteArchiveRead(
+  tx: Transaction,
+  { provider, beganAt }: Pick<BankRestore, 'provider' | 'beganAt'>,
+): Promise<void> {
+  await tx.statement(ARCHIVE_READ, [provider, beganAt]);
+}
+
+// News of a payment may be read before the payment is submitted again. A minute: what is stored at the same time is seen.
+const TAKE_AGAIN = `
+  UPDATE bank_files SET state = 'fetched', tries = 0
+  WHERE provider = $1 AND direction = 'in' AND state = 'set-aside' AND settled_at IS NULL AND unknown_items > 0
+    AND EXISTS (SELECT FROM bank_restores restore WHERE restore.provider = $1 AND taken_at >= began_at)
+    AND taken_at < (SELECT max(queued_at) + interval '1 minute' FROM bank_instructions WHERE provider = $1 AND held_reason = '${RESTORED}')`;
+
+/** Files of the bank that were about nothing we knew are taken again after payments that a restore holds. */
+export async function takeAgainForHeld(tx: Transaction, provider: string): Promise<void> {
+  await tx.statement(TAKE_AGAIN, [provider]);
+}
+
+// Attempts before it may be lost as well, so the number is the one that the bank names, or the next. `received`: no file of ours carries it.
+const RECOVER = `
+  INSERT INTO bank_instructions (transfer_id, attempt, provider, instruction_id, payment_reference, account, scheme, currency, amount_minor,
+    details, state, queued_at, expected_by)
+  SELECT transfer.id, named.attempt, transfer.provider, $3 || named.attempt, $3, '{}', transfer.scheme, transfer.currency, transfer.amount_minor,
+    '{}', 'received', service_now(), service_now() + $5 * interval '1 hour'
+  FROM outgoing_transfers transfer JOIN bank_restores restore ON restore.provider = transfer.provider,
+    LATERAL (SELECT coalesce($4::integer, 1 + coalesce(max(attempt), 0)) AS attempt
+      FROM bank_instructions WHERE transfer_id = transfer.id) AS named
+  WHERE transfer.id = $1::uuid AND transfer.provider = $2 AND transfer.scope = 'external' AND transfer.method = 'built-in'
+    AND transfer.scheme IS NOT NULL AND transfer.status IN ('pending', 'processing') AND transfer.created_at <= restore.began_at
+    AND NOT EXISTS (SELECT FROM bank_instructions WHERE transfer_id = transfer.id AND (state <> 'rejected' OR attempt >= named.attempt))
+  ON CONFLICT DO NOTHING RETURNING instruction_id AS "instructionId", amount_minor AS "amountMinor", currency`;
+
+export interface LostSubmission {
+  readonly provider: string;
+  readonly transferId: string;
+  readonly paymentReference: string;
+  /** As the bank names it; null: it names the payment only. */
+  readonly attempt: number | null;
+}
+
+interface Recovered {
+  readonly instructionId: string;
+  readonly amountMinor: bigint;
+  readonly currency: string;
+}
+
+/**
+ * Stores a submission that a restore has lost, and that the bank says it has carried out. Null if the payment is none of before a restore, or
+ * has a submission that may be meant.
+ */
+export async function recoverInstruction(
+  tx: Transaction,
+  { provider, transferId, paymentReference, attempt }: LostSubmission,
+  silenceHours: number,
+): Promise<Recovered | null> {
+  const given = [transferId, provider, paymentReference, attempt, silenceHours];
+  const [recovered] = await tx.statement<Recovered>(RECOVER, given);
+  return recovered ?? null;
+}

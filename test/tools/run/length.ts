@@ -1,0 +1,9 @@
+/**
+ * `npm run test:long` runs the files that import this once more, in full: more seeds, more cases, every fault of a table. `npm test`
+ * shows the same guarantees with a part of them.
+ */
+export const inFull = process.env.TEST_LENGTH === 'long';
+
+export function shortOrLong<Value>(short: Value, long: Value): Value {
+  return inFull ? long : short;
+}
