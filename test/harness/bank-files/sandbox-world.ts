@@ -40,8 +40,10 @@ export interface SandboxWorld {
   /** A payment to a company of this name, submitted as its workflow does. */
   pay(from: FileAccount, amount: number, change?: PaymentChange): Promise<string>;
   transfer(id: string): Promise<Json>;
-  /** One round of each exchange, and the steps that its news allow. Whether every bank's server did its part. */
-  round(): Promise<boolean>;
+  /** One round of each exchange, and the steps that its news allow. */
+  round(): Promise<void>;
+  /** How many rounds so far had a bank whose server did not do its part. */
+  readonly failedRounds: number;
   /** Between rounds; a service's are a second apart at least. */
   pauseMs: number;
   /** Rounds until something is found; what is there instead, if it is not found in time. */
@@ -138,6 +140,7 @@ export async function sandboxWorld(
   const steps = paymentSteps(dependencies);
   const world = moneyWorld(api);
   const open = new Set<string>();
+  let failedRounds = 0;
   const providerOf = new Map<string, string>();
   const beneficiaries = new Map<string, string>();
   const rows = (query: string) => database.statement<Json>(query, []);
@@ -236,19 +239,22 @@ export async function sandboxWorld(
     },
     transfer: async (id) => (await api.call('GET', `/outgoing-transfers/${id}`)).body.data.outgoingTransfer,
     round: async () => {
-      let isDone = true;
+      let isFailed = false;
       const roundOf = async (exchange: Exchange) => {
         await exchange.round().catch((error: unknown) => {
           if (!(error instanceof TransportFailed)) throw error;
-          isDone = false;
+          isFailed = true;
         });
       };
       await Promise.all([...banks.values()].map(roundOf));
+      if (isFailed) failedRounds += 1;
       for (const id of open) {
         const next = await steps.go(id);
         if (next.do === 'end') open.delete(id);
       }
-      return isDone;
+    },
+    get failedRounds() {
+      return failedRounds;
     },
     until: async (what, look, instead) => {
       const deadline = performance.now() + FOUND_WITHIN_MS;
