@@ -29,6 +29,7 @@ import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts
 import { workflowWakeupRelay } from '../../loops/workflow-wakeups.ts';
 import { TEST_KEYRING } from './keyring.ts';
 import { createTestDatabase, type TestDatabase } from './servers/postgres.ts';
+import { WaitedTooLong } from './waited-too-long.ts';
 import { type ScriptedProvider, scriptedProvider } from './workflows/scripted-provider.ts';
 import './workflows/temporal-runtime.ts';
 
@@ -297,7 +298,7 @@ export async function until<Value>(
   for (;;) {
     const value = await look();
     if (good(value)) return value;
-    if (performance.now() > deadline) throw new Error(`it never came to be; last seen: ${describe(value)}`);
+    if (performance.now() > deadline) throw new WaitedTooLong(`it never came to be; last seen: ${describe(value)}`);
     await sleep(50);
   }
 }

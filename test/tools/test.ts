@@ -116,7 +116,7 @@ async function main(): Promise<void> {
 }
 
 function conclude(outcome: Outcome, isRecorded: boolean, milliseconds: number): void {
-  const { passed, failed, failures, seconds } = outcome;
+  const { passed, failed, failures, late, seconds } = outcome;
   if (isRecorded) {
     const tenths = [...seconds].map(([path, of]) => [path, Math.round(of * 10) / 10] as const);
     writeTable(new Map([...recordedSeconds(), ...tenths]));
@@ -126,7 +126,7 @@ function conclude(outcome: Outcome, isRecorded: boolean, milliseconds: number): 
     say(`slow: ${path} took ${Math.round(of)} s, of at most ${SECONDS_MAX} on two quiet cores`);
   }
   // Once more at the end: of a long log, a reader often has no more than the last page.
-  for (const failure of failures) say(failure);
+  for (const line of [...late, ...failures]) say(line);
   say(`${Math.round(milliseconds / 1_000)} s`);
   report(passed, failed);
 }

@@ -18,6 +18,7 @@ import { type MoneyWorld, moneyWorld } from '../money.ts';
 import { createTestDatabase } from '../servers/postgres.ts';
 import { SANDBOX_SECRET, startSandbox, temporaryDirectory } from '../servers/sandbox.ts';
 import { paymentSteps } from '../transfers/payment-steps.ts';
+import { WaitedTooLong } from '../waited-too-long.ts';
 import { PGP_TEST_PASSPHRASE } from './pgp-keys.ts';
 import { type SandboxExchange, sandboxExchanges } from './sandbox-exchange.ts';
 
@@ -263,7 +264,7 @@ export async function sandboxWorld(
         if (found !== undefined) return found;
         if (performance.now() > deadline) {
           if (instead !== undefined) return instead();
-          throw new Error(`${what} did not happen`);
+          throw new WaitedTooLong(`${what} did not happen`);
         }
         await self.round();
         await sleep(self.pauseMs);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../../dev/servers/ports.ts';
 import { entryArguments } from '../../tools/run/entries.ts';
+import { WaitedTooLong } from '../waited-too-long.ts';
 
 export const SANDBOX_SECRET = 'a secret that tests and bank share';
 
@@ -140,7 +141,7 @@ export async function eventually<Found>(
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (performance.now() > deadline) throw new Error(`${what} did not happen within ${timeoutMs} ms`);
+    if (performance.now() > deadline) throw new WaitedTooLong(`${what} did not happen within ${timeoutMs} ms`);
     await sleep(25);
   }
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from '../../api.ts';
 import type { Random } from '../../random.ts';
 import type { WholeService } from '../../servers/whole-service.ts';
+import { WaitedTooLong } from '../../waited-too-long.ts';
 
 /** A request without answer or connection error after this long hangs: it exceeds the service's deadlines. */
 export const HUNG_AFTER_MS = 45_000;
@@ -269,7 +270,7 @@ export class Calls {
       if (account !== null && good(account)) return account;
       await sleep(200);
     }
-    throw new Error(`the account ${id} did not become as wanted`);
+    throw new WaitedTooLong(`the account ${id} did not become as wanted`);
   }
 
   /** One of the API processes. */
