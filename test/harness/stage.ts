@@ -29,7 +29,7 @@ import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts
 import { workflowWakeupRelay } from '../../loops/workflow-wakeups.ts';
 import { TEST_KEYRING } from './keyring.ts';
 import { createTestDatabase, type TestDatabase } from './servers/postgres.ts';
-import { WaitedTooLong } from './waited-too-long.ts';
+import { WaitedTooLong } from './servers/waited-too-long.ts';
 import { type ScriptedProvider, scriptedProvider } from './workflows/scripted-provider.ts';
 import './workflows/temporal-runtime.ts';
 

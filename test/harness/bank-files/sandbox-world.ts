@@ -17,8 +17,8 @@ import { type Json, startApi, type TestApi } from '../api.ts';
 import { type MoneyWorld, moneyWorld } from '../money.ts';
 import { createTestDatabase } from '../servers/postgres.ts';
 import { SANDBOX_SECRET, startSandbox, temporaryDirectory } from '../servers/sandbox.ts';
+import { WaitedTooLong } from '../servers/waited-too-long.ts';
 import { paymentSteps } from '../transfers/payment-steps.ts';
-import { WaitedTooLong } from '../waited-too-long.ts';
 import { PGP_TEST_PASSPHRASE } from './pgp-keys.ts';
 import { type SandboxExchange, sandboxExchanges } from './sandbox-exchange.ts';
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json } from '../../api.ts';
 import type { Random } from '../../random.ts';
+import { WaitedTooLong } from '../../servers/waited-too-long.ts';
 import type { WholeService } from '../../servers/whole-service.ts';
-import { WaitedTooLong } from '../../waited-too-long.ts';
 
 /** A request without answer or connection error after this long hangs: it exceeds the service's deadlines. */
 export const HUNG_AFTER_MS = 45_000;
