@@ -27,9 +27,9 @@ import { openWorkSweep } from '../../loops/open-work.ts';
 import type { PollingLoop } from '../../loops/polling.ts';
 import { lazyTemporalClient, type TemporalClient } from '../../loops/temporal.ts';
 import { workflowWakeupRelay } from '../../loops/workflow-wakeups.ts';
+import { WaitedTooLong } from '../tools/run/waited-too-long.ts';
 import { TEST_KEYRING } from './keyring.ts';
 import { createTestDatabase, type TestDatabase } from './servers/postgres.ts';
-import { WaitedTooLong } from './servers/waited-too-long.ts';
 import { type ScriptedProvider, scriptedProvider } from './workflows/scripted-provider.ts';
 import './workflows/temporal-runtime.ts';
 

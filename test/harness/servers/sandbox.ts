@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../../dev/servers/ports.ts';
 import { entryArguments } from '../../tools/run/entries.ts';
-import { WaitedTooLong } from './waited-too-long.ts';
+import { WaitedTooLong } from '../../tools/run/waited-too-long.ts';
 
 export const SANDBOX_SECRET = 'a secret that tests and bank share';
 

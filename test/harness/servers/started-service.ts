@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { isAlive, type ProcessIdentity, readPidFile, stopProcess } from '../../../cli/common/processes.ts';
 import { freePort } from '../../../dev/servers/ports.ts';
 import { type ChildName, STOP_ORDER } from '../../../dev/start/supervisor.ts';
-import { WaitedTooLong } from './waited-too-long.ts';
+import { WaitedTooLong } from '../../tools/run/waited-too-long.ts';
 
 const PROJECT_DIRECTORY = fileURLToPath(new URL('../../..', import.meta.url));
 const READY_TIMEOUT_MS = 240_000;

@@ -1,9 +1,9 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { WaitedTooLong } from '../../../tools/run/waited-too-long.ts';
 import type { Json } from '../../api.ts';
 import type { Random } from '../../random.ts';
-import { WaitedTooLong } from '../../servers/waited-too-long.ts';
 import type { WholeService } from '../../servers/whole-service.ts';
 
 /** A request without answer or connection error after this long hangs: it exceeds the service's deadlines. */
