@@ -1143,7 +1143,7 @@ describe('trouble that passes', () => {
     const settings = { ...files.services.bank.settings, profile: 'uk', transport };
     const fileExchanges = new Map([[FILES_BANK, settings]]);
     const logger = files.api.services.logger;
-    const [bank] = exchangedBanks({
+    const [bank] = await exchangedBanks({
       ...files.services,
       logger,
       configuration: { ...configuration, fileExchanges },
