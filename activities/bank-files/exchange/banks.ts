@@ -6,7 +6,8 @@ import type { FileExchange, SftpSettings } from '../../../config/schema/file-exc
 import type { EventServices } from '../../providers/reports/events.ts';
 import { rejectPlainKeys } from '../pgp/keys.ts';
 import { pgpWith } from '../pgp/pgp.ts';
-import { type BankServices, ISO_20022 } from './bank.ts';
+import { readBankMessage } from '../read-bank-message.ts';
+import type { BankServices } from './bank.ts';
 import { folderTransport } from './folder.ts';
 import { isPlainKey, type SftpSecrets, sftpTransport } from './sftp.ts';
 import { type OpenTransport, TransportFailed } from './transport.ts';
@@ -28,7 +29,7 @@ export async function exchangedBanks({
     const pgp = settings.pgp ?? null;
     if (pgp !== null) await rejectPlainKeys(pgp, `providers.${provider}.iso20022.pgp`);
     const wrapping = pgp === null ? {} : { pgp: pgpWith(pgp, pgpPassphrase) };
-    const bank = { provider, profile, settings, formats: ISO_20022, ...wrapping };
+    const bank = { provider, profile, settings, readBankMessage, ...wrapping };
     return { ...services, bank, openTransport: transportOf(settings.transport, sftpPassphrase) };
   });
   return Promise.all(banks);
