@@ -44,7 +44,7 @@ async function main(): Promise<void> {
   const serviceNow = await serviceClock(database, environment, { now: () => new Date(), reject });
   const temporal = lazyTemporalClient(temporalSettings(process.env));
   const loops = environment.apiRunsLoops
-    ? backgroundLoops({ database, client: temporal.client, configuration, keyring, logger, environment })
+    ? await backgroundLoops({ database, client: temporal.client, configuration, keyring, logger, environment })
     : [];
   const services: Services = {
     database,

@@ -22,7 +22,7 @@ import { workflowWakeupRelay } from './workflow-wakeups.ts';
  * them: each API process unless `API_LOOPS` is off, and each process of main.ts. See docs/architecture.md,
  * "Workflows, loops, schedules".
  */
-export function backgroundLoops({
+export async function backgroundLoops({
   database,
   client,
   configuration,
@@ -36,7 +36,8 @@ export function backgroundLoops({
   readonly keyring: Keyring;
   readonly logger: Logger;
   readonly environment: Pick<Environment, 'consoleUrl' | 'sftpPassphrase' | 'pgpPassphrase'>;
-}): readonly BackgroundLoop[] {
+}): Promise<readonly BackgroundLoop[]> {
+  const banks = await exchangedBanks({ database, configuration, logger, sftpPassphrase, pgpPassphrase });
   return [
     workflowWakeupRelay({ database, client, logger, consoleUrl }),
     eventSequencer({ database, logger, now: () => new Date() }),
@@ -47,6 +48,6 @@ export function backgroundLoops({
     listCounting({ database, logger }),
     reEncryption({ database, keyring, logger }),
     signingKeyRotation({ database, keyring, logger }),
-    ...exchangedBanks({ database, configuration, logger, sftpPassphrase, pgpPassphrase }).map(bankFileExchange),
+    ...banks.map(bankFileExchange),
   ];
 }

@@ -42,7 +42,14 @@ async function main(): Promise<void> {
   });
   const serviceNow = await serviceClock(database, environment, { now: () => new Date(), reject });
   const temporal = lazyTemporalClient(temporalSettings(process.env));
-  const loops = backgroundLoops({ database, client: temporal.client, configuration, keyring, logger, environment });
+  const loops = await backgroundLoops({
+    database,
+    client: temporal.client,
+    configuration,
+    keyring,
+    logger,
+    environment,
+  });
   const metricsAddress = readMetricsAddress(process.env);
   endIfOnlyChecking(process, 'The loops');
   void rejectSharedSessions(database, reject);

@@ -23,19 +23,13 @@ const COLUMNS: readonly Column<ShownFile>[] = [
     text: ({ direction }) => direction,
   },
   { header: 'State', cell: ({ state }) => <Status of={state} />, text: ({ state }) => state },
+  { header: 'Why', cell: ({ reason }) => reason ?? '–', text: ({ reason }) => reason ?? '' },
   { header: 'Message', cell: ({ message }) => message ?? 'not read', text: ({ message }) => message ?? '' },
-  {
-    header: 'Bytes',
-    isNumber: true,
-    cell: ({ size }) => size.toLocaleString('en-GB'),
-    text: ({ size }) => String(size),
-  },
   {
     header: 'Since',
     cell: ({ createdAt }) => <Instant at={createdAt} />,
     text: ({ createdAt }) => createdAt.toISOString(),
   },
-  { header: 'Why', cell: ({ reason }) => reason ?? '–', text: ({ reason }) => reason ?? '' },
 ];
 
 export const bankFileList = listPage<ShownFile>({

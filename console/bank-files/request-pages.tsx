@@ -1,7 +1,7 @@
 import { type HeldPayment, listHeldPayments } from '../../db/bank-files/by-hand/held.ts';
 import { type BankFileRequest, findRequest, listNewestRequests } from '../../db/bank-files/by-hand/requests.ts';
 import { type Actor, readActors } from '../../db/people/actors.ts';
-import { asId, type BankFileRequestId, isUuid } from '../../domain/common/ids.ts';
+import { asId, type BankFileRequestId } from '../../domain/common/ids.ts';
 import { listPage } from '../lists/list-page.tsx';
 import { newestFirst } from '../lists/newest-first.ts';
 import { Amount, amountText, Id, Instant, Status } from '../look/values.tsx';
@@ -59,7 +59,7 @@ export const requestPage: Page = {
     const { reader } = services.database;
     const request = await findRequest(reader, asId<BankFileRequestId>(params.id ?? ''));
     if (request === null) return null;
-    const people = [request.askedBy, request.decidedBy].filter((id) => id !== null && isUuid(id));
+    const people = [request.askedBy, request.decidedBy];
     const [actors, actions] = await Promise.all([readActors(reader, people), actionsOf(context, REQUEST_REMEDIES)]);
     return {
       title: requestTitle(request),

@@ -32,6 +32,11 @@ const HERE: Readonly<Record<string, Pick<Alarm, 'mend' | 'page' | 'link'>>> = {
     page: '/reconciliation-breaks',
     link: 'See the breaks',
   },
+  'bank-files': {
+    mend: 'Ask the bank, and say here what it says: of a file on its page, of held payments on theirs.',
+    page: '/bank-files',
+    link: 'See the bank files',
+  },
   submissions: { mend: 'Once the cause is gone, start payments again: below.', page: null, link: '' },
   'wake-ups': { mend: 'See whether Temporal answers: docs/runbook/temporal.md.', page: null, link: '' },
 };

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ISO_20022 } from '../../activities/bank-files/exchange/bank.ts';
 import { exchangedBanks } from '../../activities/bank-files/exchange/banks.ts';
 import { OTHER_SIZE, UNPROVEN } from '../../activities/bank-files/exchange/deliver.ts';
 import { folderTransport } from '../../activities/bank-files/exchange/folder.ts';
@@ -21,7 +20,7 @@ import { paymentReferenceOf } from '../../domain/common/payment-references.ts';
 import { Schemes } from '../../domain/providers/schemes.ts';
 import type { Json } from '../harness/api.ts';
 import { TESTER } from '../harness/audit.ts';
-import { FILES_BANK, type FilesWorld, filesWorld } from '../harness/bank-files/files-world.ts';
+import { FILES_BANK, type FilesWorld, filesWorld, PROFILE } from '../harness/bank-files/files-world.ts';
 import {
   accountReport,
   creditOf,
@@ -90,7 +89,7 @@ test('a payment waits for its file, is delivered, is released by the bank’s ac
   expect(await fileOf(id)).toMatchObject({ state: 'delivered', direction: 'out' });
   const sent = arrivedOf(id);
   expect(sent).toMatchObject({ id: `${paymentReferenceOf(id)}1`, amountMinor: 1_000n, executionDate: '2027-06-16' });
-  expect(sent.file.party).toMatchObject({ name: 'Clients Ltd', accountNumber: '31926819' });
+  expect(sent.file).toMatchObject({ debtorName: 'Clients Ltd', account: '31926819' });
   expect(await statusNow(id)).toBe('processing');
 
   files.bank.say(statusOf(sent, 'ACTC'));
@@ -119,7 +118,13 @@ test('a repeated submission finds what the first led to, and a look-up answers f
   const request = { ourReference: id, paymentReference: paymentReferenceOf(id), attempt: 1 };
   const { debtor, creditor } = {
     debtor: { name: 'Ada', country: 'GB', iban: null, accountNumber: null, routingCodes: {} },
-    creditor: { name: 'Bob', country: 'GB', iban: null, accountNumber: '1', routingCodes: {} },
+    creditor: {
+      name: 'Bob',
+      country: 'GB',
+      iban: null,
+      accountNumber: '12345674',
+      routingCodes: { 'sort-code': '601613' },
+    },
   };
   const again = {
     ...request,
@@ -134,7 +139,7 @@ test('a repeated submission finds what the first led to, and a look-up answers f
   expect(await files.adapter.submitPayment(again, {})).toEqual({ outcome: 'queued', attempt: 1 });
   await expect(files.adapter.submitPayment({ ...again, amountMinor: 1_001n }, {})).rejects.toThrow('another amount');
   // Whatever the profile takes by now: the instruction stands.
-  expect(await files.adapter.submitPayment({ ...again, remittanceText: '§' }, {})).toEqual({
+  expect(await files.adapter.submitPayment({ ...again, remittanceText: 'x'.repeat(101) }, {})).toEqual({
     outcome: 'queued',
     attempt: 1,
   });
@@ -154,8 +159,10 @@ test('a repeated submission finds what the first led to, and a look-up answers f
   expect(await balance()).toBe(1_000);
 });
 
-test('what the bank’s profile does not take is rejected before any file, and stops no other payment', async () => {
-  const [bad, good] = [await files.pay(account.id, 10, 'Rent §'), await files.pay(account.id, 20)];
+test('what the bank’s profile no longer takes is rejected before any file, and stops no other payment', async () => {
+  files.takes({ lengths: { ...PROFILE.lengths, remittance: 'Rent'.length } });
+  const [bad, good] = [await files.pay(account.id, 10, 'Rent of May'), await files.pay(account.id, 20)];
+  files.takes({});
   expect(await statusNow(bad)).toBe('failed');
   await exchange.round();
   expect([timesArrived(bad), timesArrived(good)]).toEqual([0, 1]);
@@ -193,7 +200,7 @@ test('by the profiles of the product, the file is a pain.001 that names the paym
   const id = await files.pay(account.id, 10);
   const profile = files.api.services.configuration.bankProfiles.get('uk');
   if (profile === undefined) throw new Error('there is no profile uk');
-  const bank = { ...files.services.bank, profile, formats: ISO_20022 };
+  const bank = { ...files.services.bank, profile };
   const { archive } = files.bank.folders;
   const openTransport = folderTransport({ kind: 'folder', ...files.bank.folders, out: archive });
   const product = files.exchangeOf({ ...files.services, bank, openTransport });
@@ -209,15 +216,8 @@ test('by the profiles of the product, the file is a pain.001 that names the paym
 });
 
 test('a payment that cannot be written stays, and the others go', async () => {
-  const ids = [await files.pay(account.id, 10, 'Unwritable'), await files.pay(account.id, 20)];
-  const { formats } = files.services.bank;
-  const writePaymentFile: typeof formats.writePaymentFile = (file, profile) => {
-    const texts = file.batches.flatMap(({ instructions }) => instructions.map(({ remittanceText }) => remittanceText));
-    if (texts.includes('Unwritable')) throw new Error('a rule of the writer');
-    return formats.writePaymentFile(file, profile);
-  };
-  const bank = { ...files.services.bank, formats: { ...formats, writePaymentFile } };
-  const strict = files.exchangeOf({ ...files.services, bank });
+  const ids = [await files.pay(account.id, 10, 'Rent of May'), await files.pay(account.id, 20)];
+  const strict = files.exchange({ profile: { lengths: { ...PROFILE.lengths, remittance: 'Rent'.length } } });
   await strict.round();
   await strict.end();
   expect(ids.map(timesArrived)).toEqual([0, 1]);
@@ -504,7 +504,8 @@ describe('delivery', () => {
     await expect(failing.round()).rejects.toThrow('down');
     await failing.end();
     const { name } = await fileOf(id);
-    writeFileSync(join(files.bank.folders.out, name), '{"batches":[]}');
+    const [other] = files.bank.arrived();
+    writeFileSync(join(files.bank.folders.out, name), `${other?.content}<!-- of another size -->`);
     await exchange.round();
     expect(await fileOf(id)).toMatchObject({ state: 'set-aside', reason: OTHER_SIZE });
     expect(timesArrived(id)).toBe(0);
@@ -652,20 +653,13 @@ test('a recall that cannot be written stays, and the other recalls and payments 
   for (const id of ids) {
     await files.adapter.recallPayment?.({ ourReference: id, recallReference: `${id}:recall:1` }, {});
   }
-  const [unwritable = '', other = ''] = ids.map((id) => `${paymentReferenceOf(id)}R1`);
-  const { formats } = files.services.bank;
-  const writeCancellationFile: typeof formats.writeCancellationFile = (file, profile) => {
-    if (file.cancellations.some(({ id }) => id === unwritable)) throw new Error('a rule of the writer');
-    return formats.writeCancellationFile(file, profile);
-  };
-  const strict = files.exchangeOf({
-    ...files.services,
-    bank: { ...files.services.bank, formats: { ...formats, writeCancellationFile } },
-  });
+  const [named = '', other = ''] = ids.map((id) => `${paymentReferenceOf(id)}R1`);
+  const unwritable = `${named.slice(0, -2)}§1`;
+  const rename = (from: string, to: string) =>
+    files.rows(`UPDATE bank_cancellations SET cancellation_id = '${to}' WHERE cancellation_id = '${from}'`);
+  await rename(named, unwritable);
   const payment = await files.pay(account.id, 30);
-  await exchange.end();
-  expect(await strict.round()).toBe(true);
-  await strict.end();
+  expect(await exchange.round()).toBe(true);
   expect(timesArrived(payment)).toBe(1);
   const recalls = await files.rows(
     `SELECT cancellation_id, state FROM bank_cancellations WHERE cancellation_id IN ('${unwritable}', '${other}')`,
@@ -673,6 +667,7 @@ test('a recall that cannot be written stays, and the other recalls and payments 
   expect(recalls).toHaveLength(2);
   expect(recalls).toContainEqual({ cancellation_id: unwritable, state: 'queued' });
   expect(recalls).toContainEqual({ cancellation_id: other, state: 'assigned' });
+  await rename(unwritable, named);
   await exchange.round();
 });
 
@@ -997,17 +992,14 @@ describe('levels of a status report', () => {
 
 describe('trouble that passes', () => {
   test('a file that could not be applied is taken again by the next rounds', async () => {
-    const { formats } = files.services.bank;
+    const { bank } = files.services;
     let failures = 2;
-    const readBankMessage: typeof formats.readBankMessage = (bytes) => {
+    const readBankMessage: typeof bank.readBankMessage = (bytes) => {
       failures -= 1;
       if (failures >= 0) throw new Error('a fault of ours');
-      return formats.readBankMessage(bytes);
+      return bank.readBankMessage(bytes);
     };
-    const failing = files.exchangeOf({
-      ...files.services,
-      bank: { ...files.services.bank, formats: { ...formats, readBankMessage } },
-    });
+    const failing = files.exchangeOf({ ...files.services, bank: { ...bank, readBankMessage } });
     files.bank.say(accountReport('camt.054', creditOf(`retried ${account.id}`, 500n, account.ledgerNumber)), 'try.xml');
     await files.rounds(failing);
     await failing.round();
@@ -1143,7 +1135,7 @@ describe('trouble that passes', () => {
     const settings = { ...files.services.bank.settings, profile: 'uk', transport };
     const fileExchanges = new Map([[FILES_BANK, settings]]);
     const logger = files.api.services.logger;
-    const [bank] = exchangedBanks({
+    const [bank] = await exchangedBanks({
       ...files.services,
       logger,
       configuration: { ...configuration, fileExchanges },

@@ -394,11 +394,8 @@ describe('files of the bank', () => {
       ...files.services,
       bank: {
         ...files.services.bank,
-        formats: {
-          ...files.services.bank.formats,
-          readBankMessage: () => {
-            throw new UnreadableMessage('a version to come');
-          },
+        readBankMessage: () => {
+          throw new UnreadableMessage('a version to come');
         },
       },
     });
@@ -438,7 +435,7 @@ describe('held payments', () => {
     files.bank.say(accountReport('camt.054', debitOf(first)));
     await files.rounds(exchange);
     await files.rows(`UPDATE outgoing_transfers SET submission_attempt = 2 WHERE id = '${id}'`);
-    const party = { country: 'GB', iban: null, accountNumber: '12345674', routingCodes: {} };
+    const party = { country: 'GB', iban: null, accountNumber: '12345674', routingCodes: { 'sort-code': '601613' } };
     const payment = { amountMinor: 1_000n, currency: 'GBP', scheme: 'faster-payments', attributes: {} };
     const parties = {
       debtor: { ...party, name: 'Ada', accountId: account.id },

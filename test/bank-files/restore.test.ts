@@ -9,7 +9,7 @@ import { PAID_BEFORE, RESTORED, TOLD_BEFORE } from '../../domain/bank-files/exch
 import { paymentReferenceOf } from '../../domain/common/payment-references.ts';
 import type { Json } from '../harness/api.ts';
 import { TESTER } from '../harness/audit.ts';
-import { FILES_BANK, type FilesWorld, filesWorld } from '../harness/bank-files/files-world.ts';
+import { FILES_BANK, type FilesWorld, filesWorld, PROFILE } from '../harness/bank-files/files-world.ts';
 import { accountReport, debitOf, statusOf } from '../harness/bank-files/scripted-bank.ts';
 
 // After a restore our rows are older than what the bank has. A test sets back the rows that a restore would.
@@ -221,10 +221,12 @@ test('a payment whose rejection we know, and whose next submission was lost, is 
 });
 
 test('a payment of before the restore that today’s profile rejects is held, as the bank may have it; a later one is rejected', async () => {
-  const older = await files.create(account.id, 25, 'Rent §');
+  const older = await files.create(account.id, 25, 'Rent of May');
   await restored();
-  const newer = await files.create(account.id, 26, 'Rent §');
+  const newer = await files.create(account.id, 26, 'Rent of May');
+  files.takes({ lengths: { ...PROFILE.lengths, remittance: 'Rent'.length } });
   for (const id of [older, newer]) await files.go(id);
+  files.takes({});
   expect(await instructionOf(older)).toMatchObject({ state: 'queued', held_reason: RESTORED });
   expect(await instructionOf(newer)).toMatchObject({ state: 'rejected', held_reason: null });
 });

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import * as openpgp from 'openpgp';
 import { pino } from 'pino';
 import ssh2 from 'ssh2';
 import SftpClient from 'ssh2-sftp-client';
@@ -12,6 +13,7 @@ import type { Transport } from '../../activities/bank-files/exchange/transport.t
 import { loadConfiguration } from '../../config/configuration.ts';
 import { fileExchange, type SftpSettings } from '../../config/schema/file-exchange.ts';
 import type { Database } from '../../db/query/database.ts';
+import { keyFiles, PGP_TEST_PASSPHRASE, testKey } from '../harness/bank-files/pgp-keys.ts';
 import { type SftpServer, startSftpServer } from '../harness/bank-files/sftp-server.ts';
 
 // The transport against a real SFTP server, which the test has cut connections, keep silent, and lose answers.
@@ -94,19 +96,30 @@ test('a private key must be encrypted, and SFTP_PASSPHRASE must open it', () => 
   expect(() => sftpTransport(settings, { privateKey, passphrase: 'another' })).toThrow('SFTP_PASSPHRASE');
 });
 
-test('with a private key that is not encrypted no process starts; one that cannot be read stops its own bank only', () => {
-  const start = (privateKeyFile: string) => {
+test('with a private key that is not encrypted no process starts; one that cannot be read stops its own bank only', async () => {
+  const start = (privateKeyFile: string, pgp: object | null = null) => {
     const transport = { ...settings, privateKeyFile };
-    const exchange = { profile: 'sepa', party: { name: 'Clients Ltd', id: null, country: 'DE' }, transport };
+    const exchange = { profile: 'sepa', party: { name: 'Clients Ltd', id: null, country: 'DE' }, transport, pgp };
     const fileExchanges = new Map([['house-bank', v.parse(fileExchange, exchange)]]);
     const configuration = { ...loadConfiguration({}), fileExchanges };
     const database: Database = Object.create(null);
     return exchangedBanks({ database, configuration, logger: pino({ level: 'silent' }), sftpPassphrase: PASSPHRASE });
   };
   const plain = join(root, 'plain-key');
+  const nowhere = join(root, 'nowhere');
   writeFileSync(plain, ssh2.utils.generateKeyPairSync('ed25519').private);
-  expect(() => start(plain)).toThrow('The private key of house-bank for SFTP is not encrypted.');
-  expect(start(join(root, 'nowhere'))).toHaveLength(1);
+  await expect(start(plain)).rejects.toThrow('The private key of house-bank for SFTP is not encrypted.');
+  expect(await start(nowhere)).toHaveLength(1);
+
+  const { privateKey: armoredKey } = await testKey('Ours');
+  const locked = await openpgp.readPrivateKey({ armoredKey });
+  const open = await openpgp.decryptKey({ privateKey: locked, passphrase: PGP_TEST_PASSPHRASE });
+  const { own = '', unlocked = '' } = keyFiles(root, { own: armoredKey, unlocked: open.armor() });
+  const pgp = (...privateKeyFiles: readonly string[]) => ({ privateKeyFiles, bankKeyFiles: [nowhere] });
+  await expect(start(nowhere, pgp(nowhere, own, unlocked))).rejects.toThrow(
+    'providers.house-bank.iso20022.pgp.privateKeyFiles: The PGP private key in unlocked.asc is not encrypted.',
+  );
+  expect(await start(nowhere, pgp(nowhere, own))).toHaveLength(1);
 });
 
 test('a passphrase, which is slow to try, is tried once for each key, and a replaced key is used from then on', async () => {
@@ -118,7 +131,7 @@ test('a passphrase, which is slow to try, is tried once for each key, and a repl
   // The key is looked at before anything else.
   const database: Database = Object.create(null);
   const logger = pino({ level: 'silent' });
-  const [bank] = exchangedBanks({ database, configuration, logger, sftpPassphrase: PASSPHRASE });
+  const [bank] = await exchangedBanks({ database, configuration, logger, sftpPassphrase: PASSPHRASE });
   const tried = vi.spyOn(ssh2.utils, 'parseKey');
   const connected = vi.spyOn(SftpClient.prototype, 'connect');
   const timesTried = () => tried.mock.calls.filter(([, passphrase]) => passphrase !== undefined).length;

@@ -283,6 +283,22 @@ describe('of a service on Postgres and Temporal', () => {
       /1 differences to providers’ statements are open\. See fas reconciliations breaks/,
     ],
     [
+      'a file of a bank that is set aside',
+      'bank-files',
+      `INSERT INTO bank_files (id, provider, direction, name, digest, size, content, state, reason, created_at)
+       VALUES (uuidv7(), 'files-bank', 'in', 'a.xml', sha256('a'), 1, 'a', 'set-aside', 'no message', service_now())`,
+      `DELETE FROM bank_files`,
+      /1 bank files are set aside\. See fas bank-files list/,
+    ],
+    [
+      'a file of ours that is not delivered',
+      'bank-files',
+      `INSERT INTO bank_files (id, provider, direction, message, name, message_id, digest, size, content, state, created_at)
+       VALUES (uuidv7(), 'files-bank', 'out', 'pain.001', 'b.xml', 'B', sha256('b'), 1, 'b', 'built', service_now() - interval '3 hours')`,
+      `DELETE FROM bank_files`,
+      /A file of payments has not been at its bank for 3 hours/,
+    ],
+    [
       'a table without months ahead',
       'months',
       `CREATE TABLE kept AS SELECT month, from_id, to_id FROM table_months() WHERE name = 'webhook_attempts' ORDER BY to_id OFFSET 1;

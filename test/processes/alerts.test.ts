@@ -181,7 +181,7 @@ function listNames(count: number): void {
 async function lookAfresh(): Promise<void> {
   for (const loop of loops) await loop.stop();
   const { configuration, keyring } = api.services;
-  loops = backgroundLoops({
+  loops = await backgroundLoops({
     database: loopsDatabase,
     client: temporal.client,
     configuration: {

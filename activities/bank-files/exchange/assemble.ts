@@ -14,8 +14,10 @@ import {
 import { readClock } from '../../../db/common/clock.ts';
 import { newId } from '../../../db/common/ids.ts';
 import type { Transaction } from '../../../db/query/database.ts';
+import { writeCancellationFile } from '../../../domain/bank-files/cancellation-file.ts';
 import { dueFiles, grouped } from '../../../domain/bank-files/exchange/assembly.ts';
 import type { InstructingParty, PaymentBatch } from '../../../domain/bank-files/instructions.ts';
+import { writePaymentFile } from '../../../domain/bank-files/payment-file.ts';
 import type { BankFileId } from '../../../domain/common/ids.ts';
 import { paymentReferenceOf } from '../../../domain/common/payment-references.ts';
 import type { Bank, BankServices } from './bank.ts';
@@ -124,7 +126,7 @@ async function writePayments(
   dateOf: (of: Queued) => string,
   createdAt: Date,
 ): Promise<void> {
-  const { provider, profile, settings, formats } = bank;
+  const { provider, profile, settings } = bank;
   const { id, messageId, name } = newHead('pain.001');
   const [first] = groups.flat();
   if (first === undefined) return;
@@ -144,7 +146,7 @@ async function writePayments(
     assigned.push(...group.map(({ transferId, attempt }) => ({ transferId, attempt, batchId: id, executionDate })));
   }
   const party = partyOf(settings.party, first.account);
-  const message = written(() => formats.writePaymentFile({ messageId, createdAt, party, batches }, profile));
+  const message = written(() => writePaymentFile({ messageId, createdAt, party, batches }, profile));
   await buildFile(tx, { id, provider, message: 'pain.001', messageId, ...(await wrapped(bank, name, message)) });
   await assignInstructions(tx, id, assigned);
 }
@@ -155,7 +157,7 @@ async function writeCancellations(
   requests: readonly DueCancellation[],
   createdAt: Date,
 ): Promise<void> {
-  const { provider, profile, settings, formats } = bank;
+  const { provider, profile, settings } = bank;
   const [first] = requests;
   if (first === undefined) return;
   const { id: fileId, messageId, name } = newHead('camt.055');
@@ -173,7 +175,7 @@ async function writeCancellations(
     reason: 'CUST',
   }));
   const party = partyOf(settings.party, first.account);
-  const message = written(() => formats.writeCancellationFile({ messageId, createdAt, party, cancellations }, profile));
+  const message = written(() => writeCancellationFile({ messageId, createdAt, party, cancellations }, profile));
   await buildFile(tx, {
     id: fileId,
     provider,

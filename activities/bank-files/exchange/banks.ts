@@ -4,8 +4,10 @@ import type { Logger } from 'pino';
 import type { Environment } from '../../../config/environment.ts';
 import type { FileExchange, SftpSettings } from '../../../config/schema/file-exchange.ts';
 import type { EventServices } from '../../providers/reports/events.ts';
+import { rejectPlainKeys } from '../pgp/keys.ts';
 import { pgpWith } from '../pgp/pgp.ts';
-import { type BankServices, ISO_20022 } from './bank.ts';
+import { readBankMessage } from '../read-bank-message.ts';
+import type { BankServices } from './bank.ts';
 import { folderTransport } from './folder.ts';
 import { isPlainKey, type SftpSecrets, sftpTransport } from './sftp.ts';
 import { type OpenTransport, TransportFailed } from './transport.ts';
@@ -13,22 +15,24 @@ import { type OpenTransport, TransportFailed } from './transport.ts';
 type LoggingServices = EventServices & { readonly logger: Logger };
 type Passphrases = Pick<Environment, 'sftpPassphrase'> & Partial<Pick<Environment, 'pgpPassphrase'>>;
 
-/** The banks of the configuration with which files are exchanged. */
-export function exchangedBanks({
+/** The banks of the configuration with which files are exchanged. Throws if a private key is not encrypted. */
+export async function exchangedBanks({
   sftpPassphrase,
   pgpPassphrase = null,
   ...services
-}: LoggingServices & Passphrases): (BankServices & LoggingServices)[] {
+}: LoggingServices & Passphrases): Promise<(BankServices & LoggingServices)[]> {
   const { fileExchanges, bankProfiles } = services.configuration;
-  return [...fileExchanges].map(([provider, settings]) => {
+  const banks = [...fileExchanges].map(async ([provider, settings]) => {
     const profile = bankProfiles.get(settings.profile);
     if (profile === undefined) throw new Error(`${provider} has no profile ${settings.profile}`);
     rejectPlainKey(provider, settings.transport);
     const pgp = settings.pgp ?? null;
+    if (pgp !== null) await rejectPlainKeys(pgp, `providers.${provider}.iso20022.pgp`);
     const wrapping = pgp === null ? {} : { pgp: pgpWith(pgp, pgpPassphrase) };
-    const bank = { provider, profile, settings, formats: ISO_20022, ...wrapping };
+    const bank = { provider, profile, settings, readBankMessage, ...wrapping };
     return { ...services, bank, openTransport: transportOf(settings.transport, sftpPassphrase) };
   });
+  return Promise.all(banks);
 }
 
 function transportOf(transport: FileExchange['transport'], passphrase: string | null): OpenTransport {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Key, PrivateKey } from 'openpgp';
 import type { PgpSettings } from '../../../config/schema/file-exchange.ts';
-import { type OpenPgp, PgpUnusable } from './library.ts';
+import { loadOpenPgp, type OpenPgp, PgpUnusable, unusablePgp } from './library.ts';
 
 export interface PgpKeys {
   /** Decrypted; the first one signs. */
@@ -43,7 +43,20 @@ export async function openKeys(library: OpenPgp, files: KeyFiles, passphrase: st
   return { own: [first, ...others], bank };
 }
 
-async function ownKeys(library: OpenPgp, { path, text }: KeyFile, passphrase: string): Promise<PrivateKey[]> {
+async function ownKeys(library: OpenPgp, file: KeyFile, passphrase: string): Promise<PrivateKey[]> {
+  const keys = await encryptedKeys(library, file);
+  try {
+    return await Promise.all(keys.map((privateKey) => library.decryptKey({ privateKey, passphrase })));
+  } catch (error) {
+    const name = basename(file.path);
+    throw new PgpUnusable(`The PGP private key in ${name} cannot be read with PGP_PASSPHRASE.`, { cause: error });
+  }
+}
+
+/** A private key that is of use to who reads the disk on which it lies. */
+class PlainKey extends PgpUnusable {}
+
+async function encryptedKeys(library: OpenPgp, { path, text }: KeyFile): Promise<PrivateKey[]> {
   const file = basename(path);
   let keys: PrivateKey[];
   try {
@@ -51,14 +64,21 @@ async function ownKeys(library: OpenPgp, { path, text }: KeyFile, passphrase: st
   } catch (error) {
     throw new PgpUnusable(`The PGP key file ${file} holds no private key that can be read.`, { cause: error });
   }
-  // It lies on a disk: it must be of no use to who reads it there.
   if (keys.some((key) => key.isDecrypted())) {
-    throw new PgpUnusable(`The PGP private key in ${file} is not encrypted. Encrypt it: gpg --change-passphrase KEY.`);
+    throw new PlainKey(`The PGP private key in ${file} is not encrypted. Encrypt it: gpg --change-passphrase KEY.`);
   }
-  try {
-    return await Promise.all(keys.map((privateKey) => library.decryptKey({ privateKey, passphrase })));
-  } catch (error) {
-    throw new PgpUnusable(`The PGP private key in ${file} cannot be read with PGP_PASSPHRASE.`, { cause: error });
+  return keys;
+}
+
+/** No process starts with a private key that is not encrypted. Whatever else is wrong with a key stops its own bank only. */
+export async function rejectPlainKeys({ privateKeyFiles }: PgpSettings, setting: string): Promise<void> {
+  for (const path of privateKeyFiles) {
+    try {
+      await encryptedKeys(await loadOpenPgp(), { path, text: await textOf(path) });
+    } catch (error) {
+      const { message } = unusablePgp(error);
+      if (error instanceof PlainKey) throw new Error(`${setting}.privateKeyFiles: ${message}`, { cause: error });
+    }
   }
 }
 

@@ -14,8 +14,8 @@ import { DatabaseUnavailable } from '../../../db/postgres/failures.ts';
 import type { Database } from '../../../db/query/database.ts';
 import { rejectionCode } from '../../../domain/bank-files/exchange/progress.ts';
 import { areAllNamed } from '../../../domain/bank-files/exchange/receipts.ts';
-import { ATTEMPTS_MAX, instructionIdOf, type PaymentInstruction } from '../../../domain/bank-files/instructions.ts';
-import { type ProfileProblem, problemOf } from '../../../domain/bank-files/profile-rules.ts';
+import { ATTEMPTS_MAX, instructionIdOf } from '../../../domain/bank-files/instructions.ts';
+import { problemOf } from '../../../domain/bank-files/profile-rules.ts';
 import type { BankProfile } from '../../../domain/bank-files/profiles.ts';
 import { isUuid } from '../../../domain/common/ids.ts';
 import { dateInUtc, type LocalDate } from '../../../domain/common/time/dates.ts';
@@ -40,8 +40,6 @@ interface Options {
   /** Its code. */
   readonly provider: string;
   readonly profile: BankProfile;
-  /** Why the bank would not take a payment. */
-  readonly problemOf?: (payment: PaymentInstruction, profile: BankProfile) => ProfileProblem | null;
 }
 
 const STATEMENT_PAGE = 500;
@@ -66,7 +64,6 @@ type PaymentCalls = Pick<Provider, 'submitPayment' | 'lookUpPayment'>;
 
 function paymentCalls(options: Options): PaymentCalls {
   const { database, configuration, provider, profile } = options;
-  const problem = options.problemOf ?? problemOf;
   const configured = configuration.providers.find(({ code }) => code === provider);
 
   async function instructed(request: PaymentRequest, signal: AbortSignal | undefined): Promise<PaymentAnswer> {
@@ -88,7 +85,7 @@ function paymentCalls(options: Options): PaymentCalls {
       const standing = await findStanding(tx, ourReference, attempt);
       if (standing !== null && (standing.state !== 'rejected' || standing.attempt >= attempt)) return standing;
       // Checked before acceptance, and here as the profile may have changed since, or a return may name no account.
-      const found = problem({ ...instruction, id: instructionId, executionDate }, profile);
+      const found = problemOf({ ...instruction, id: instructionId, executionDate }, profile);
       const reasons = found === null ? null : [NOT_TAKEN, found.field, found.rule];
       const stated = { ...instruction, transferId: ourReference, attempt, provider, instructionId, account };
       return storeInstruction(tx, stated, reasons);

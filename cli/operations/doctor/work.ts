@@ -1,3 +1,4 @@
+import { readBankFilesAttention } from '../../../db/bank-files/attention.ts';
 import { OPEN_WORK_TYPES, readOverdueSeconds } from '../../../db/common/open-work.ts';
 import { readRelayBacklog } from '../../../db/common/workflow-wakeups.ts';
 import { readMonthsOver, readTableEnds } from '../../../db/months.ts';
@@ -140,6 +141,27 @@ async function submissions(installation: WithDatabase): Promise<readonly Problem
   );
 }
 
+/** What of the exchange of files with banks waits for a person. */
+async function bankFiles(installation: WithDatabase): Promise<Problem[]> {
+  const { setAside, undeliveredSeconds, silent, confirmations } = await readBankFilesAttention(readerOf(installation));
+  const files = 'See fas bank-files list.';
+  return [
+    ...(setAside === 0 ? [] : found(`${setAside} bank files are set aside.`, files)),
+    ...(undeliveredSeconds <= 30 * MINUTE
+      ? []
+      : found(`A file of payments has not been at its bank for ${inWords(undeliveredSeconds)}.`, files)),
+    ...(silent === 0
+      ? []
+      : found(
+          `${silent} payments by file are held, or their bank says nothing of them.`,
+          'Ask the bank; see fas bank-files held.',
+        )),
+    ...(confirmations === 0
+      ? []
+      : found(`${confirmations} payments by file wait for a confirmation at the bank.`, 'Confirm them at the bank.')),
+  ];
+}
+
 const TABLE_DAYS_MIN = 60;
 const OVER_DAYS_MAX = 7;
 
@@ -200,6 +222,13 @@ export const workChecks: readonly WorkCheck[] = [
     page: 'docs/runbook/reconciliation.md',
     after: AFTER,
     look: breaks,
+  },
+  {
+    name: 'bank-files',
+    looksAt: 'files that banks do not have, and what they do not say',
+    page: 'docs/runbook/providers.md',
+    after: AFTER,
+    look: bankFiles,
   },
   {
     name: 'submissions',

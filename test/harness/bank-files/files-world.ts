@@ -17,12 +17,12 @@ import { type MoneyWorld, moneyWorld } from '../money.ts';
 import { createTestDatabase } from '../servers/postgres.ts';
 import { paymentSteps } from '../transfers/payment-steps.ts';
 import { FILES_OFFER } from './offer.ts';
-import { PLAIN_FORMATS, plainProblemOf } from './plain-formats.ts';
+import { readPlainMessage } from './plain-messages.ts';
 import { accountReport, creditOf, type ScriptedBank, scriptedBank } from './scripted-bank.ts';
 
 export const FILES_BANK = 'files-bank';
 
-const PROFILE: BankProfile = {
+export const PROFILE: BankProfile = {
   code: 'test',
   paymentMessage: 'pain.001.001.09',
   schemes: {
@@ -60,6 +60,8 @@ export interface FilesWorld {
   create(accountId: string, pounds: number, description?: string): Promise<string>;
   /** A payment, submitted as its workflow does. */
   pay(accountId: string, pounds: number, description?: string): Promise<string>;
+  /** The bank changes what it takes, which shows at the next submission. */
+  takes(changed: Partial<BankProfile>): void;
   /** The workflow's next steps. */
   go(transferId: string): Promise<unknown>;
   transfer(id: string): Promise<Json>;
@@ -102,16 +104,12 @@ export async function filesWorld(name: string): Promise<FilesWorld> {
   });
   const { database } = api;
   const { configuration, logger, environment, keyring } = api.services;
-  const ofBank: Bank = { provider: FILES_BANK, profile: PROFILE, settings, formats: PLAIN_FORMATS };
+  const ofBank: Bank = { provider: FILES_BANK, profile: PROFILE, settings, readBankMessage: readPlainMessage };
   const openTransport = folderTransport({ kind: 'folder', ...bank.folders });
   const services: BankServices = { database, configuration, logger, bank: ofBank, openTransport };
-  const adapter = iso20022Provider({
-    database,
-    configuration,
-    provider: FILES_BANK,
-    profile: PROFILE,
-    problemOf: plainProblemOf,
-  });
+  const adapterOf = (profile: BankProfile) =>
+    iso20022Provider({ database, configuration, provider: FILES_BANK, profile });
+  const adapter = adapterOf(PROFILE);
   providers.set(FILES_BANK, adapter);
   const world = moneyWorld(api);
   const shared = { database, providers, configuration, logger, keyring };
@@ -182,6 +180,7 @@ export async function filesWorld(name: string): Promise<FilesWorld> {
       await self.go(id);
       return id;
     },
+    takes: (changed) => providers.set(FILES_BANK, adapterOf({ ...PROFILE, ...changed })),
     go: (id) => steps.go(id),
     transfer: async (id) => (await api.call('GET', `/outgoing-transfers/${id}`)).body.data.outgoingTransfer,
     loseLease: async () => {

@@ -124,7 +124,7 @@ export async function sandboxWorld(
   for (const [code, provider] of createProviders(configuration, settings)) providers.set(code, provider);
   const { sftpPassphrase, pgpPassphrase, mail } = services.environment;
   const banks = new Map<string, Exchange>(
-    exchangedBanks({ database, configuration, logger, sftpPassphrase, pgpPassphrase }).map((of) => [
+    (await exchangedBanks({ database, configuration, logger, sftpPassphrase, pgpPassphrase })).map((of) => [
       of.bank.provider,
       exchangeWith(of, randomUUID()),
     ]),

@@ -59,8 +59,8 @@ export class ClockedService {
   }
 
   /** The named resource of an answer, which must be a success. */
-  async post(path: string, name: string, resource: unknown, code = 'direct'): Promise<Json> {
-    const { status, body } = await this.call('POST', path, { workflow: { code }, data: { [name]: resource } });
+  async post(path: string, name: string, resource: unknown, code = 'direct', more: object = {}): Promise<Json> {
+    const { status, body } = await this.call('POST', path, { workflow: { code }, data: { [name]: resource }, ...more });
     if (status > 299) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
     return body.data[name];
   }
@@ -73,6 +73,11 @@ export class ClockedService {
 
   bank(path: string, body: unknown): Promise<Answer> {
     return send('POST', `${this.installation.sandboxUrl}/bank${path}`, body);
+  }
+
+  /** The bank that is met by files. */
+  fileBank(method: string, path: string, body?: unknown): Promise<Answer> {
+    return send(method, `${this.installation.sandboxUrl}/file-bank${path}`, body);
   }
 
   moveClock(move: unknown): Promise<Answer> {
@@ -88,15 +93,17 @@ export class ClockedService {
     return new Date((await this.clock()).body.now);
   }
 
-  /** A client with an account that its bank has opened. */
-  async account(currency: 'GBP' | 'EUR'): Promise<Json> {
+  /** A client with an account that its bank has opened, or that of a named provider. */
+  async account(currency: 'GBP' | 'EUR', provider: string | null = null): Promise<Json> {
     const country = currency === 'GBP' ? 'GB' : 'DE';
     const client = await this.post('/clients', 'client', {
       identity: { type: 'individual', givenName: 'Ada', familyName: 'Lovelace', country },
       profile: { identityType: 'individual', residentialAddress: { country, city: 'Town' } },
     });
     const account = { clientId: client.id, currency, country };
-    const { id } = await this.post('/accounts', 'account', account, 'client.issuing');
+    const connect = { method: 'built-in', type: 'explicit', serviceProvider: provider };
+    const chosen = provider === null ? {} : { connect };
+    const { id } = await this.post('/accounts', 'account', account, 'client.issuing', chosen);
     return until(
       () => this.get(`/accounts/${id}`, 'account'),
       ({ status }) => status === 'active',

@@ -60,7 +60,7 @@ export async function filesUnderTest(of: BankOfFiles): Promise<ProviderUnderTest
     env: { CONFIG_FILE: file },
     configuration: withShortRounds,
   });
-  const { port, dependencies, stop } = startExchange(api, providers);
+  const { port, dependencies, stop } = await startExchange(api, providers);
   const payments = await paymentsThrough(of, { api, bank, dependencies, account });
   return {
     port,
@@ -111,7 +111,7 @@ function withShortRounds(configuration: Configuration): Configuration {
 }
 
 /** The adapter and the loop, as the service's processes make them. */
-function startExchange(api: TestApi, providers: Map<string, Provider>) {
+async function startExchange(api: TestApi, providers: Map<string, Provider>) {
   const { database } = api;
   const { configuration, logger, environment, keyring } = api.services;
   const settings = { sandboxUrl: 'http://127.0.0.1:1', sandboxBankSecret: 'not asked by this test', database };
@@ -120,7 +120,8 @@ function startExchange(api: TestApi, providers: Map<string, Provider>) {
   if (port === undefined) throw new Error(`${BANK} has no adapter`);
   const shared = { database, providers, configuration, logger, keyring };
   const dependencies: ActivityDependencies = { ...shared, publicUrl: api.url, mail: environment.mail };
-  const loops = exchangedBanks({ database, configuration, logger, sftpPassphrase: PASSPHRASE }).map(bankFileExchange);
+  const banks = await exchangedBanks({ database, configuration, logger, sftpPassphrase: PASSPHRASE });
+  const loops = banks.map(bankFileExchange);
   for (const loop of loops) loop.start();
   const stop = async () => {
     for (const loop of loops) await loop.stop();
