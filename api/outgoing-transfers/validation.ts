@@ -109,6 +109,7 @@ function checkBankFile(
       bankAccountId: id,
       creditor,
       transferDate: plan.transferDate,
+      source,
     },
     profile,
   );

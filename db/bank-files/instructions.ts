@@ -240,6 +240,15 @@ export function listInstructionsOfBatch(reader: Reader, provider: string, batchI
   return reader.statement<Instruction>(BY_BATCH, [provider, batchId]);
 }
 
+const FILE_OF_BATCH = `
+  SELECT file_id AS "fileId" FROM bank_instructions WHERE provider = $1 AND batch_id = $2 AND file_id IS NOT NULL LIMIT 1`;
+
+/** The file with a batch; null: no file of ours has it. */
+export async function findFileOfBatch(reader: Reader, provider: string, batchId: string): Promise<string | null> {
+  const [found] = await reader.statement<{ readonly fileId: string }>(FILE_OF_BATCH, [provider, batchId]);
+  return found?.fileId ?? null;
+}
+
 /** What a bank has just told of an instruction. */
 export interface Heard {
   readonly statusCode: string | null;

@@ -1,7 +1,7 @@
 import type { StatedDay } from '../../domain/bank-files/messages.ts';
 import type { LocalDate } from '../../domain/common/time/dates.ts';
 import type { Reader, Transaction } from '../query/database.ts';
-import type { StoredEntry } from './entries.ts';
+import { type StoredEntry, sameAccount } from './entries.ts';
 
 export interface StatementLine extends StoredEntry {
   /** Of the payment that it is about. */
@@ -87,7 +87,8 @@ export async function listStatedAccounts(
 const UNSTATED = `
   SELECT 1 FROM bank_entries entry WHERE provider = $1 AND currency = $2 AND booked_on <= $3::date AND stated_by IS NULL
     AND kind IN ('payment', 'return', 'received') AND NOT EXISTS (
-      SELECT FROM bank_statement_days WHERE provider = $1 AND currency = $2 AND day = entry.booked_on)
+      SELECT FROM bank_statement_days days
+      WHERE provider = $1 AND currency = $2 AND day = entry.booked_on AND ${sameAccount('days.account', 'entry.account')})
   LIMIT 1`;
 
 /** Whether the bank has told a movement of these days, and no statement of its day has come. One that is not on its statement is a break. */

@@ -20,7 +20,7 @@ BEGIN
 
   PERFORM FROM accounts WHERE id IN (p_source, p_destination) ORDER BY id FOR UPDATE;
   SELECT json_agg(json_build_object('id', id, 'clientId', client_id, 'clientStatus', client_status, 'status', status,
-      'currency', currency, 'country', country, 'provider', provider, 'method', method, 'closing', closing,
+      'currency', currency, 'country', country, 'accountHolderName', account_holder_name, 'provider', provider, 'method', method, 'closing', closing,
       'partyAccountId', party_account_id::text, 'postedMinor', posted_minor::text, 'reservedMinor', reserved_minor::text))
     INTO locked_accounts
     FROM payment_accounts WHERE id IN (p_source, p_destination);

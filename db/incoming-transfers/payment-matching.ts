@@ -56,7 +56,7 @@ export type ReceiverRow = PerhapsAccount & PartyAccount & { readonly now: Date }
 /** One look-up of an account for each row of the query, by the same plan however few accounts there are. */
 export function receiverOf(id: string): string {
   return `LEFT JOIN LATERAL (
-    SELECT ${ACCOUNT_FIELDS}, a.account_holder_name AS "accountHolderName", a.alias, a.ledger_number AS "ledgerNumber",
+    SELECT ${ACCOUNT_FIELDS}, a.alias, a.ledger_number AS "ledgerNumber",
       a.account_number AS "accountNumber", a.iban, a.routing_codes AS "routingCodes"
     FROM payment_accounts a WHERE a.id = ${id} LIMIT 1
   ) AS receiver ON true`;

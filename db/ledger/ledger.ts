@@ -12,6 +12,7 @@ const ACCOUNT_NAMES = [
   'status',
   'currency',
   'country',
+  'accountHolderName',
   'provider',
   'method',
   'closing',
@@ -38,6 +39,7 @@ export function accountOf(row: PerhapsAccount): LockedAccount | null {
     status,
     currency,
     country,
+    accountHolderName,
     provider,
     method,
     closing,
@@ -47,9 +49,9 @@ export function accountOf(row: PerhapsAccount): LockedAccount | null {
   } = row;
   if (id === null || clientId === null || clientStatus === null || status === null || currency === null) return null;
   if (country === null || provider === null || method === null || closing === null) return null;
-  if (postedMinor === null || reservedMinor === null) return null;
+  if (accountHolderName === null || postedMinor === null || reservedMinor === null) return null;
   const state = { status, closing, postedMinor, reservedMinor, partyAccountId };
-  return { id, clientId, clientStatus, currency, country, provider, method, ...state };
+  return { id, clientId, clientStatus, currency, country, accountHolderName, provider, method, ...state };
 }
 
 function lockStatements(ids: string): { readonly lock: string; readonly read: string } {

@@ -9,6 +9,8 @@ export interface LockedAccount {
   readonly status: string;
   readonly currency: string;
   readonly country: string;
+  /** Personal data. */
+  readonly accountHolderName: string;
   readonly provider: string;
   readonly method: 'built-in' | 'plug-in';
   /** The provider is closing the account: it makes no new payments, but still receives money. */

@@ -13,6 +13,7 @@ import { catchUpWithProviders } from '../../activities/restores.ts';
 import { standingByFile } from '../../cli/operations/why/bank-files.ts';
 import type { FileExchange } from '../../config/schema/file-exchange.ts';
 import { readBankFilesAttention } from '../../db/bank-files/attention.ts';
+import { hasUnstated } from '../../db/bank-files/statements.ts';
 import { closeSubmissions, openSubmissions } from '../../db/providers/submissions.ts';
 import type { Database } from '../../db/query/database.ts';
 import type { BankMessage, BookedEntry } from '../../domain/bank-files/messages.ts';
@@ -21,6 +22,7 @@ import { Schemes } from '../../domain/providers/schemes.ts';
 import type { Json } from '../harness/api.ts';
 import { TESTER } from '../harness/audit.ts';
 import { FILES_BANK, type FilesWorld, filesWorld, PROFILE } from '../harness/bank-files/files-world.ts';
+import { FILES_OFFER } from '../harness/bank-files/offer.ts';
 import {
   accountReport,
   creditOf,
@@ -166,34 +168,6 @@ test('what the bank’s profile no longer takes is rejected before any file, and
   expect(await statusNow(bad)).toBe('failed');
   await exchange.round();
   expect([timesArrived(bad), timesArrived(good)]).toEqual([0, 1]);
-});
-
-test('what the bank’s profile does not take is no transfer: every way to order one answers with field and rule', async () => {
-  const { api } = files;
-  const tooLong = { description: 'x'.repeat(101) };
-  const later = { transferDate: '2027-07-01' };
-  const sent = async (path: string, workflow: Json, data: Json) =>
-    api.call('POST', path, { workflow: { code: 'client.direct', ...workflow }, data });
-  const answers = [];
-  for (const changed of [tooLong, { ...tooLong, ...later }]) {
-    const outgoingTransfer = files.order(account.id, 10, changed);
-    answers.push(await sent('/outgoing-transfers', {}, { outgoingTransfer }));
-    answers.push(await sent('/outgoing-transfers', { dryRun: true }, { outgoingTransfer }));
-  }
-  for (const answer of answers) {
-    expect(answer.status).toBe(400);
-    expect(answer.text).toContain('"messageParameters":["outgoingTransfer","description",""]');
-    expect(answer.text).toContain('at most 100 characters');
-    expect(answer.text).toContain('Its rule for remittanceText is length.');
-  }
-  const items = [tooLong, {}].map((changed) => ({
-    reference: randomUUID(),
-    outgoingTransfer: files.order(account.id, 10, changed),
-  }));
-  const batch = await sent('/outgoing-transfers/batch', {}, { items });
-  expect(batch.text).toContain('Its rule for remittanceText is length.');
-  expect(batch.body.data.results.map(({ result }: Json) => result)).toEqual(['rejected', 'created']);
-  expect((await sent('/outgoing-transfers/batch', { mode: 'all' }, { items })).status).toBe(422);
 });
 
 test('by the profiles of the product, the file is a pain.001 that names the payment and the account that pays', async () => {
@@ -822,6 +796,8 @@ describe('submissions of one transfer', () => {
   });
 });
 
+const pooledAt = (accountNumber: string) => ({ ...FILES_OFFER.bank.pooledAccount, accountNumber });
+
 describe('money is booked once', () => {
   const sumOf = (reference: string, amountMinor: bigint, changed: Partial<BookedEntry> = {}): BookedEntry => ({
     ...creditOf(`sum ${reference}`, amountMinor, account.ledgerNumber),
@@ -952,17 +928,71 @@ describe('money is booked once', () => {
     expect(await balance()).toBe(990);
   });
 
-  test('a movement that is told again with another day is set aside, and a movement of another account is none of ours', async () => {
-    const entry = creditOf(`day ${account.id}`, 500n, account.ledgerNumber);
+  test.each([
+    { what: 'day', changed: { bookedOn: '2027-06-15' } },
+    { what: 'payer', changed: { debtor: { name: 'Alan Turing', iban: null, accountNumber: '11112222', bic: null } } },
+  ])('money in that is told again with another $what is a break, and changes nothing', async ({ what, changed }) => {
+    const entry = creditOf(`${what} ${account.id}`, 500n, account.ledgerNumber);
     files.bank.say(accountReport('camt.054', entry));
     await files.rounds(exchange);
-    files.bank.say(accountReport('camt.053', { ...entry, bookedOn: '2027-06-15' }), `day-${account.id}.xml`);
-    const foreign = { ...entry, key: `foreign ${account.id}`, account: '99999999' };
-    files.bank.say(accountReport('camt.053', foreign), `foreign-${account.id}.xml`);
+    files.bank.say(accountReport('camt.053', { ...entry, ...changed }), `${what}-${account.id}.xml`);
+    files.bank.say(accountReport('camt.054', { ...entry, ...changed }));
     await files.rounds(exchange);
     expect(await balance()).toBe(1_005);
+    expect(await breaksOf(entry.key)).toEqual([{ kind: 'callback-contradicts' }]);
+    const [told] = await files.rows(`SELECT booked_on, stated_by FROM bank_entries WHERE key = '${entry.key}'`);
+    expect(told).toEqual({ booked_on: '2027-06-16', stated_by: null });
+    expect((await asideFiles()).map(({ name }) => name)).not.toContain(`${what}-${account.id}.xml`);
+    // What the bank uses its reference for once more is not passed over.
+    files.bank.say(accountReport('camt.053', { ...entry, ...changed, bookedOn: '2027-06-14' }));
+    await files.rounds(exchange);
+    expect(await breaksOf(entry.key)).toHaveLength(2);
+  });
+
+  test('the debit of a payment that is told again with another day is a break, and changes nothing', async () => {
+    const id = await files.pay(account.id, 10);
+    await exchange.round();
+    const debit = debitOf(arrivedOf(id));
+    files.bank.say(accountReport('camt.054', debit));
+    await files.rounds(exchange);
+    files.bank.say(accountReport('camt.053', { ...debit, bookedOn: '2027-06-15' }));
+    await files.rounds(exchange);
+    expect(await statusNow(id)).toBe('completed');
+    expect(await breaksOf(id)).toEqual([{ kind: 'callback-contradicts' }]);
+    const entries = await files.rows(`SELECT outcome, stated_by FROM bank_entries WHERE transfer_id = '${id}'`);
+    expect(entries).toEqual([{ outcome: 'applied', stated_by: null }]);
+  });
+
+  test('a movement of another account is none of ours, also if its number is ours at another bank', async () => {
+    const foreign = ['99999999', '20000031926819'].map((number) => ({
+      ...creditOf(`${number} ${account.id}`, 500n, account.ledgerNumber),
+      account: number,
+    }));
+    for (const entry of foreign) files.bank.say(accountReport('camt.053', entry), `${entry.account}-${account.id}.xml`);
+    await files.rounds(exchange);
+    expect(await balance()).toBe(1_000);
     const aside = (await asideFiles()).map(({ name }) => name);
-    expect(aside).toEqual(expect.arrayContaining([`day-${account.id}.xml`, `foreign-${account.id}.xml`]));
+    expect(aside).toEqual(expect.arrayContaining(foreign.map((entry) => `${entry.account}-${account.id}.xml`)));
+  });
+
+  test.each([
+    { what: 'another account of ours', number: '44445555', pounds: 14 },
+    { what: 'the same account, written otherwise', number: '60161331926819', pounds: 7 },
+  ])('a bank’s reference is of one account: a sum that has it in $what', async ({ number, pounds }) => {
+    const { configuration } = files.services;
+    const offer = { ...FILES_OFFER, bank: { ...FILES_OFFER.bank, pooledAccount: pooledAt('44445555') } };
+    const providers = configuration.providers.map((one) =>
+      one.code === FILES_BANK ? { ...one, offers: [...one.offers, offer] } : one,
+    );
+    await exchange.end();
+    exchange = files.exchangeOf({ ...files.services, configuration: { ...configuration, providers } });
+    const reference = `I ${account.id}`;
+    files.bank.say(accountReport('camt.054', ...partsOf(reference)));
+    files.bank.say(
+      accountReport('camt.053', sumOf(reference, 700n, { key: `sum ${number} ${account.id}`, account: number })),
+    );
+    await files.rounds(exchange);
+    expect(await balance()).toBe(1_000 + pounds);
   });
 });
 
@@ -1254,6 +1284,22 @@ describe('the statement of a day', () => {
         id,
       ).toHaveLength(1);
     expect(told).not.toContain(untold);
+  });
+
+  test('is missed in the account of a movement, whatever the statement of another account covers', async () => {
+    const { reader } = files.api.database;
+    const [{ id: fileId }] = await files.rows('SELECT id FROM bank_files LIMIT 1');
+    const day = '2027-06-01';
+    const entry = { ...creditOf(`unstated ${account.id}`, 500n, account.ledgerNumber), bookedOn: day };
+    const stated = (number: string) =>
+      files.rows(`INSERT INTO bank_statement_days (provider, currency, account, day, file_id)
+        VALUES ('${FILES_BANK}', 'GBP', '${number}', '${day}', '${fileId}')`);
+    files.bank.say(accountReport('camt.054', entry));
+    await files.rounds(exchange);
+    await stated('99999999');
+    expect(await hasUnstated(reader, FILES_BANK, 'GBP', day)).toBe(true);
+    await stated(entry.account);
+    expect(await hasUnstated(reader, FILES_BANK, 'GBP', day)).toBe(false);
   });
 
   test('is there by a statement of the day, or if those before and after it follow each other by their balances', async () => {

@@ -10,6 +10,7 @@ import {
   debitOf,
   reported,
   returnOf,
+  statusOf,
   statusReport,
 } from '../harness/bank-files/scripted-bank.ts';
 
@@ -115,6 +116,32 @@ test.each(['before', 'after'] as const)(
     expect((await files.world.balance(account.id)).available).toBe(1_000 - 10 + 7);
     const open = await files.rows("SELECT name FROM bank_files WHERE state NOT IN ('delivered', 'taken')");
     expect(open).toEqual([]);
+    expect(await files.rows('SELECT our_reference FROM reconciliation_breaks')).toEqual([]);
+  },
+);
+
+test.each(['before', 'after'] as const)(
+  'ended %s each of its calls, the sum of a batch books each of its payments once, when its last one is rejected',
+  async (when) => {
+    const account = await files.account(1_000);
+    const ids = [await files.pay(account.id, 10), await files.pay(account.id, 20), await files.pay(account.id, 30)];
+    await roundsOf(dyingAt(files.services, 0, when));
+    const [one, two, rejected] = ids.map((id) => files.bank.payment(paymentReferenceOf(id)));
+    if (!one || !two || !rejected) throw new Error('three payments have arrived');
+    const batch = { originalBatchId: one.batchId, count: 2 };
+    const sum = { key: `sum ${one.batchId}`, instructionId: null, paymentReference: null, amountMinor: 3_000n, batch };
+    files.bank.say(accountReport('camt.054', debitOf(one, sum)));
+    await roundsOf(dyingAt(files.services, 0, when));
+    files.bank.say(statusOf(rejected, 'RJCT', 'AC04'));
+    expect(await everyCall(when)).toBeGreaterThan(8);
+    const statuses = await Promise.all(ids.map(async (id) => (await files.transfer(id)).status));
+    expect(statuses).toEqual(['completed', 'completed', 'failed']);
+    const told = await files.rows(
+      `SELECT kind, outcome <> 'waiting' AS is_known FROM bank_entries WHERE transfer_id IN ('${ids.join("','")}') OR key = '${sum.key}' ORDER BY kind`,
+    );
+    // A payment that was booked just before the end is booked without effect afterwards.
+    expect(told).toEqual(['batch', 'payment', 'payment'].map((kind) => ({ kind, is_known: true })));
+    expect((await files.world.balance(account.id)).available).toBe(1_000 - 30);
     expect(await files.rows('SELECT our_reference FROM reconciliation_breaks')).toEqual([]);
   },
 );

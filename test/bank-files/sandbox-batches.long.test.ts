@@ -3,19 +3,16 @@ import { BATCH_BOOKINGS, CAMT_VERSIONS } from '../../sandbox/file-bank/records.t
 import { everyOutcome, type Paid, standAsAtBank } from '../harness/bank-files/outcome-story.ts';
 import { type SandboxWorld, sandboxWorld } from '../harness/bank-files/sandbox-world.ts';
 
-// Banks that book a batch as one sum, with its details or with them in another message, in both versions of their messages. Without any
-// details, a sum that is not that of the whole batch waits for a person.
+// Banks that book a batch as one sum, with its details, with them in another message, or without any, in both versions of their messages.
 
 const BANKS = Object.fromEntries(
-  BATCH_BOOKINGS.filter((one) => one !== 'without-details')
-    .flatMap((batchBooking) => CAMT_VERSIONS.map((camtVersion) => ({ batchBooking, camtVersion })))
-    .map(
-      (atBank, index) =>
-        [
-          `${atBank.batchBooking}-${atBank.camtVersion}`,
-          { place: 'DE', accountNumber: String(1_000_000_001 + index), atBank },
-        ] as const,
-    ),
+  BATCH_BOOKINGS.flatMap((batchBooking) => CAMT_VERSIONS.map((camtVersion) => ({ batchBooking, camtVersion }))).map(
+    (atBank, index) =>
+      [
+        `${atBank.batchBooking}-${atBank.camtVersion}`,
+        { place: 'DE', accountNumber: String(1_000_000_001 + index), atBank },
+      ] as const,
+  ),
 );
 
 let files: SandboxWorld;
@@ -33,9 +30,9 @@ afterAll(async () => {
 
 test('every payment ends with us as it ended at the bank', () => standAsAtBank(files, paid));
 
-test.each(Object.keys(BANKS))('at %s, both books have the same money', (provider) => files.booksAgree(provider));
+test.each(Object.keys(BANKS))('at %s, both books have the same movements', (provider) => files.booksAgree(provider));
 
-test('no file of the bank is set aside, and no sum waits for its details', async () => {
+test('no file of the bank is set aside, and no sum waits', async () => {
   const aside = await files.rows(
     "SELECT provider, name, reason FROM bank_files WHERE state NOT IN ('delivered', 'taken')",
   );

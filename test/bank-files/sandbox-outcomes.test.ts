@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { everyOutcome, type Paid, standAsAtBank } from '../harness/bank-files/outcome-story.ts';
 import { type SandboxWorld, sandboxWorld } from '../harness/bank-files/sandbox-world.ts';
 
-// The service and the sandbox's file bank over SFTP: every outcome of docs/reference/sandbox/file-bank.md, at banks of each profile.
+// The service and the sandbox's file bank over SFTP: every outcome of docs/reference/sandbox/file-bank.md, at banks of each profile, by turns
+// in the schemes that it has.
 
 const BANKS = {
   'sepa-bank': { place: 'DE', accountNumber: '1000000001' },
@@ -23,8 +24,8 @@ const BANKS = {
 
 const SCHEMES: Readonly<Record<keyof typeof BANKS, readonly string[]>> = {
   'sepa-bank': ['sepa', 'sepa-instant'],
-  'gbic-bank': ['sepa'],
-  'uk-bank': ['faster-payments'],
+  'gbic-bank': ['sepa', 'target2'],
+  'uk-bank': ['faster-payments', 'chaps'],
   'swift-bank': ['swift'],
 };
 
@@ -49,7 +50,7 @@ afterAll(async () => {
 
 test('every payment ends with us as it ended at the bank', () => standAsAtBank(files, paid));
 
-test.each(Object.keys(BANKS))('at %s, both books have the same money', (provider) => files.booksAgree(provider));
+test.each(Object.keys(BANKS))('at %s, both books have the same movements', (provider) => files.booksAgree(provider));
 
 test('no file of the bank is set aside, and nothing is a break', async () => {
   expect(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Configuration } from '../../config/configuration.ts';
 import { lockAccounts } from '../../db/ledger/ledger.ts';
 import { type AccountId, asId } from '../../domain/common/ids.ts';
 import { type ApiResponse, type Json, startApi, type TestApi } from '../harness/api.ts';
@@ -422,4 +423,39 @@ test('a payment needs the access token of a consent to payments, in GB', async (
     'consent.country.not_supported',
   ]);
   expect(await transfersFrom(from)).toEqual([]);
+});
+
+test('what the bank of the account would not take by file is no payment, and leaves the consent as it is', async () => {
+  const exchange = {
+    profile: 'uk',
+    party: { name: 'Clients Ltd', id: 'CLIENTS', country: 'GB' },
+    files: 'at-once',
+    windowSeconds: 0,
+    paymentsPerFileMax: 1_000,
+    pollSeconds: 1,
+    transport: { kind: 'folder', out: '/nowhere', in: '/nowhere', archive: '/nowhere' },
+    trial: true,
+  } as const;
+  const byFile = await startApi(database, {
+    env: { PUBLIC_URL },
+    users: api.users,
+    configuration: (configuration: Configuration) => ({
+      ...configuration,
+      fileExchanges: new Map([['custom-bank', exchange]]),
+    }),
+  });
+  try {
+    const unwritable = await world.client('株式');
+    const from = await world.account(unwritable, { amount: 1_000 });
+    const holder = await parties.user([unwritable]);
+    const { accessToken } = await parties.granted(party, PAYMENT, holder, [from]);
+    const answer = await thirdPartyWorld(byFile).pay(accessToken);
+    expect(answer.status, answer.text).toBe(400);
+    expect(answer.text).toContain('Its rule for ultimateDebtorName is characters.');
+    expect(await transfersFrom(from)).toEqual([]);
+    // Where the account is paid by other ways, the same consent still pays.
+    expect((await parties.pay(accessToken)).status).toBe(201);
+  } finally {
+    await byFile.stop();
+  }
 });

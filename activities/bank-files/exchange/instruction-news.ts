@@ -18,6 +18,7 @@ import {
   rejectionCode,
 } from '../../../domain/bank-files/exchange/progress.ts';
 import { attemptIn } from '../../../domain/bank-files/instructions.ts';
+import type { AccountReport, BookedEntry } from '../../../domain/bank-files/messages.ts';
 import { asId, type OutgoingTransferId } from '../../../domain/common/ids.ts';
 import { parseWrittenId, paymentReferenceOf } from '../../../domain/common/payment-references.ts';
 import { rejectionOf } from '../../providers/iso20022/rejections.ts';
@@ -33,6 +34,24 @@ export interface Told {
   readonly occurredAt: Date;
   /** The movement of money that told it: its key, and its amount, which must be ours. */
   readonly entry?: { readonly key: string; readonly amountMinor: bigint; readonly currency: string };
+}
+
+/** A movement has paid it. */
+export function paidBy(
+  {
+    key,
+    amountMinor,
+    currency,
+    bankReference,
+  }: Pick<BookedEntry, 'key' | 'amountMinor' | 'currency' | 'bankReference'>,
+  { message, occurredAt }: { readonly message: AccountReport['message']; readonly occurredAt: Date },
+): Told {
+  return {
+    news: { kind: 'booked', by: message },
+    heard: { statusCode: null, reasons: [], payeeCheck: null, matchedName: null, bankReference },
+    occurredAt,
+    entry: { key, amountMinor, currency },
+  };
 }
 
 /** How often a concurrent change of an instruction is read again. */

@@ -13,7 +13,8 @@ import { DatabaseUnavailable, LockTimeout } from '../../../db/postgres/failures.
 import { type BankMessage, type StatedDay, UnreadableMessage } from '../../../domain/bank-files/messages.ts';
 import { PgpUnusable } from '../pgp/library.ts';
 import { type BankServices, LeaseLost } from './bank.ts';
-import { entryItems } from './booked-entries.ts';
+import { sumItems, waitingSumItems } from './entries/batch-sums.ts';
+import { entryItems } from './entries/booked-entries.ts';
 import { cancellationItems, type Item, statusItems } from './statuses.ts';
 
 /** Statements applied at a time. */
@@ -56,10 +57,15 @@ async function takeFile(services: BankServices, file: BankFile, lease: HeldLease
     logger.error({ ...aside, reason: error.message }, 'a file of the bank cannot be read');
     return;
   }
-  const items = await itemsOf(services, file, message);
+  const occurredAt = message.createdAt ?? file.createdAt;
+  const items = await itemsOf(services, file, message, occurredAt);
   // Reading a large file may have taken longer than the lease.
   await lease.renew();
-  const { unknownItems, failures } = await applyAll(items, lease);
+  const { unknownItems, failures: ofItems } = await applyAll(items, lease, LANES);
+  // Two sums may be of one batch: one after the other.
+  const { failures: ofSums } = await applyAll(sumItems(services, message, occurredAt), lease, 1);
+  const failures = [...ofItems, ...ofSums];
+  await bookWaitingSums(services, lease, occurredAt);
   if (failures.length > 0) {
     await tryAgain(services, file, `${failures.length} of ${items.length} could not be applied: ${failures[0]}`);
     return;
@@ -73,6 +79,13 @@ async function takeFile(services: BankServices, file: BankFile, lease: HeldLease
     await markTaken(tx, file.id, taken, reason);
   });
   if (reason !== null) logger.error({ ...aside, reason }, 'a file of the bank is set aside');
+}
+
+/** What the file has told may have made known which payments a sum is. One that cannot be booked holds up no file. */
+async function bookWaitingSums(services: BankServices, lease: HeldLease, occurredAt: Date): Promise<void> {
+  const { failures } = await applyAll(await waitingSumItems(services, occurredAt), lease, 1);
+  const { provider } = services.bank;
+  for (const error of failures) services.logger.error({ provider, error }, 'the sum of a batch could not be booked');
 }
 
 /** The days that a camt.053 covers; those of its entries if it says neither period nor balances. */
@@ -105,8 +118,12 @@ async function tryAgain({ database, logger, bank }: BankServices, file: BankFile
   logger.error({ provider: bank.provider, file: file.name, reason }, message);
 }
 
-async function itemsOf(services: BankServices, file: BankFile, message: BankMessage): Promise<readonly Item[]> {
-  const occurredAt = message.createdAt ?? file.createdAt;
+async function itemsOf(
+  services: BankServices,
+  file: BankFile,
+  message: BankMessage,
+  occurredAt: Date,
+): Promise<readonly Item[]> {
   switch (message.message) {
     case 'pain.002':
       return statusItems(services, message, occurredAt);
@@ -125,7 +142,7 @@ interface Applied {
 
 const RENEWAL_INTERVAL = 200;
 
-async function applyAll(items: readonly Item[], lease: HeldLease): Promise<Applied> {
+async function applyAll(items: readonly Item[], lease: HeldLease, lanes: number): Promise<Applied> {
   let unknownItems = 0;
   const failures: string[] = [];
   const waiting = items.entries();
@@ -142,7 +159,7 @@ async function applyAll(items: readonly Item[], lease: HeldLease): Promise<Appli
       }
     }
   };
-  const ended = await Promise.allSettled(Array.from({ length: LANES }, lane));
+  const ended = await Promise.allSettled(Array.from({ length: lanes }, lane));
   for (const lost of ended) if (lost.status === 'rejected') throw lost.reason;
   return { unknownItems, failures };
 }

@@ -1,8 +1,10 @@
-import { isPaid } from '../../../db/bank-files/entries.ts';
+import { readPartsOfSum } from '../../../activities/bank-files/exchange/entries/batch-sums.ts';
+import { isPaid, listUnexplainedSums } from '../../../db/bank-files/entries.ts';
 import { type BankFile, findFile } from '../../../db/bank-files/files.ts';
 import { type Instruction, readLatestInstruction } from '../../../db/bank-files/instructions.ts';
 import type { Reader } from '../../../db/query/database.ts';
 import { asksForConfirmation, type InstructionState } from '../../../domain/bank-files/exchange/progress.ts';
+import { formatAmount } from '../../../domain/common/money.ts';
 import { minuteInUtc } from '../../../domain/common/waits.ts';
 import { operate } from './commands.ts';
 
@@ -39,8 +41,24 @@ export async function standingByFile(reader: Reader, transferId: string): Promis
     ...(file === null ? [] : helpedBy(file)),
     ...(statusCode === null ? [] : [`the bank’s latest word: ${statusCode}${inBrackets(reasons.join(', '))}`]),
     ...(payeeCheck === null ? [] : [`the bank’s payee check: ${payeeCheck}, ${PAYEE_CHECKS[payeeCheck] ?? 'unknown'}`]),
+    ...(await sumsOf(reader, instruction, file)),
     ...expectation(instruction),
   ];
+}
+
+/** The sums of its batch that are not, or not yet, those of its payments. */
+async function sumsOf(reader: Reader, { batchId }: Instruction, file: BankFile | null): Promise<string[]> {
+  if (batchId === null || file === null) return [];
+  const lines: string[] = [];
+  for (const sum of await listUnexplainedSums(reader, file.provider, batchId)) {
+    const { payments = [], totalMinor = 0n } = (await readPartsOfSum(reader, file.provider, sum)) ?? {};
+    const booked = `${formatAmount(sum.amountMinor, sum.currency)} ${sum.currency}`;
+    const total = `${formatAmount(totalMinor, sum.currency)} ${sum.currency}`;
+    lines.push(
+      `the bank has booked ${booked} for its batch, and the ${payments.length} payments that this may be are ${total}`,
+    );
+  }
+  return lines;
 }
 
 /** What a person does about a held payment, once the bank has been asked. */

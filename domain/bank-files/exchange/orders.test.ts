@@ -19,6 +19,7 @@ const ORDER: Order = {
     routingCodes: null,
   },
   transferDate: '2026-12-01',
+  source: { id: 'the account', accountHolderName: 'Ada Lovelace' },
 };
 
 const parametersOf = (changed: Partial<Order>, profile = sepa) =>
@@ -38,6 +39,8 @@ test('what a bank would not take names the field of the request', () => {
     'destination.beneficiaryBankAccountId',
     'the bank account',
   ]);
+  const source = { id: 'the account', accountHolderName: '株'.repeat(2) };
+  expect(parametersOf({ source })).toEqual(['source.accountId', 'the account']);
   expect(parametersOf({ schemeAttributes: { 'purpose-code': 'salary' } })).toEqual([
     'schemeAttributes.purpose-code',
     '',

@@ -19,9 +19,14 @@ export interface Order {
     readonly routingCodes: Readonly<Record<string, string>> | null;
   };
   readonly transferDate: LocalDate;
+  /** The account that pays, and the name that files have as that of their ultimate debtor. */
+  readonly source: { readonly id: string; readonly accountHolderName: string };
 }
 
 const ENTITY = 'outgoingTransfer';
+export const SOURCE_FIELD = 'source.accountId';
+const HOLDER_UNWRITABLE =
+  'The bank’s files cannot have the name of the account’s holder, so nothing can be paid from this account by them: ';
 
 const CODES: Readonly<Record<ProfileRule, ErrorCode>> = {
   scheme: 'transfer.scheme.unavailable',
@@ -37,7 +42,7 @@ const CODES: Readonly<Record<ProfileRule, ErrorCode>> = {
 
 /** Why the bank would not take the payment by file, in the caller's words, or null. Known before the payment is accepted. */
 export function problemOfOrder(order: Order, profile: BankProfile): Problem | null {
-  const { amountMinor, currency, scheme, description, schemeAttributes, creditor, transferDate } = order;
+  const { amountMinor, currency, scheme, description, schemeAttributes, creditor, transferDate, source } = order;
   // References are ours: configuration has checked that the bank takes them.
   const reference = '0'.repeat(REFERENCE_LENGTH_MAX);
   const found = problemOf(
@@ -48,7 +53,7 @@ export function problemOfOrder(order: Order, profile: BankProfile): Problem | nu
       currency,
       scheme: scheme ?? '',
       executionDate: transferDate,
-      ultimateDebtorName: '',
+      ultimateDebtorName: source.accountHolderName,
       creditor: { ...creditor, routingCodes: creditor.routingCodes ?? {} },
       // Without a description, our own number of the transfer.
       remittanceText: description ?? '',
@@ -58,13 +63,15 @@ export function problemOfOrder(order: Order, profile: BankProfile): Problem | nu
   );
   if (found === null) return null;
   const [field, value] = namedByCaller(found, order);
-  const message = `${found.message} Its rule for ${found.field} is ${found.rule}.`;
+  const why = field === SOURCE_FIELD ? HOLDER_UNWRITABLE : '';
+  const message = `${why}${found.message} Its rule for ${found.field} is ${found.rule}.`;
   return { code: CODES[found.rule], message, messageParameters: [ENTITY, field, value] };
 }
 
 /** The caller's field, and what it has. Names and texts are not repeated. */
 function namedByCaller({ field }: ProfileProblem, order: Order): readonly [field: string, value: string] {
   if (field.startsWith('creditor.')) return ['destination.beneficiaryBankAccountId', order.bankAccountId];
+  if (field === 'ultimateDebtorName') return [SOURCE_FIELD, order.source.id];
   if (field === 'scheme') return ['scheme', order.scheme ?? ''];
   if (field === 'remittanceText') return ['description', ''];
   const [, attribute] = field.split('attributes.');

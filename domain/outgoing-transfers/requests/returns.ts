@@ -1,4 +1,4 @@
-import { type Order, problemOfOrder } from '../../bank-files/exchange/orders.ts';
+import { type Order, problemOfOrder, SOURCE_FIELD } from '../../bank-files/exchange/orders.ts';
 import type { BankProfile } from '../../bank-files/profiles.ts';
 import { rejection } from '../../common/errors.ts';
 import type { OutgoingTransferId } from '../../common/ids.ts';
@@ -65,7 +65,7 @@ export function decideReturnOfCompleted(
   const schedule = rules.schemes.roll(of, originalTransferDate, now);
   // Without the reason, which the payer and the client need not learn: it may be a suspicion.
   const description = `Return of ${transfer.transactionNumber}`;
-  requireTakenByFile(transfer, { ...of, provider: source.provider, amountMinor, description, ...schedule }, rules);
+  requireTakenByFile(transfer, { ...of, source, amountMinor, description, ...schedule }, rules);
   return {
     ...name,
     clientId: source.clientId,
@@ -142,7 +142,7 @@ function requireWithinLimit(
 }
 
 type Ordered = Pick<Order, 'amountMinor' | 'currency' | 'description' | 'transferDate' | 'scheme'> & {
-  readonly provider: string;
+  readonly source: LockedAccount;
 };
 
 /** A bank that takes files is told the payer's account: what it would not take is rejected now. */
@@ -151,7 +151,7 @@ function requireTakenByFile(
   ordered: Ordered,
   { bankProfiles, fileExchanges }: ReturnRules,
 ): void {
-  const profile = bankProfiles.get(fileExchanges.get(ordered.provider)?.profile ?? '');
+  const profile = bankProfiles.get(fileExchanges.get(ordered.source.provider)?.profile ?? '');
   if (profile === undefined) return;
   const creditor = {
     name: senderAccount?.accountHolderName ?? senderName ?? '',
@@ -162,6 +162,8 @@ function requireTakenByFile(
   };
   const problem = problemOfOrder({ ...ordered, schemeAttributes: null, bankAccountId: '', creditor }, profile);
   if (problem === null) return;
+  const [, field] = problem.messageParameters;
+  if (field === SOURCE_FIELD) throw rejection(problem.code, [ENTITY, 'accountId', ordered.source.id], problem.message);
   const message = `It cannot go back by file to its payer: ${problem.message}`;
   throw rejection(problem.code, [ENTITY, 'senderAccount', ''], message);
 }

@@ -52,8 +52,8 @@ export interface FilesWorld {
   readonly bank: ScriptedBank;
   readonly services: BankServices;
   readonly adapter: Provider;
-  /** An account at the bank, with money. */
-  account(pounds: number): Promise<Json>;
+  /** An account at the bank, with money; of another client if one is given. */
+  account(pounds: number, clientId?: string): Promise<Json>;
   /** A payment as it is ordered. */
   order(accountId: string, pounds: number, changed?: Json): Json;
   /** A payment that is not submitted yet. */
@@ -138,8 +138,8 @@ export async function filesWorld(name: string): Promise<FilesWorld> {
       expect(await exchange.round()).toBe(true);
       expect(await exchange.round()).toBe(true);
     },
-    account: async (pounds) => {
-      const body = { workflow: { code: 'client.issuing' }, data: { account: { clientId: client, currency: 'GBP' } } };
+    account: async (pounds, clientId = client) => {
+      const body = { workflow: { code: 'client.issuing' }, data: { account: { clientId, currency: 'GBP' } } };
       const issued = await api.call('POST', '/accounts', body);
       expect(issued.status, issued.text).toBe(201);
       const { id } = issued.body.data.account;

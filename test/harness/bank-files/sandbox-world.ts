@@ -19,6 +19,7 @@ import { type MoneyWorld, moneyWorld } from '../money.ts';
 import { createTestDatabase } from '../servers/postgres.ts';
 import { SANDBOX_SECRET, startSandbox, temporaryDirectory } from '../servers/sandbox.ts';
 import { paymentSteps } from '../transfers/payment-steps.ts';
+import { compareBooks } from './books.ts';
 import { PGP_TEST_PASSPHRASE } from './pgp-keys.ts';
 import { type SandboxExchange, sandboxExchanges } from './sandbox-exchange.ts';
 
@@ -65,7 +66,7 @@ export interface SandboxWorld {
   /** A customer's own folder at the bank. */
   folder(provider: string): string;
   rows(query: string): Promise<Json[]>;
-  /** Our accounts at a provider have together what the bank has booked on the account that they share. */
+  /** Each movement of our accounts at a provider is one that the bank has booked on the account that they share. */
   booksAgree(provider: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -76,7 +77,15 @@ export interface PaymentChange {
 }
 
 const PAYEES: Readonly<Record<string, { readonly scheme: string; readonly bankAccount: Json }>> = {
-  EUR: { scheme: 'sepa', bankAccount: { country: 'FR', currency: 'EUR', iban: 'FR1420041010050500013M02606' } },
+  EUR: {
+    scheme: 'sepa',
+    bankAccount: {
+      country: 'FR',
+      currency: 'EUR',
+      iban: 'FR1420041010050500013M02606',
+      routingCodes: { bic: 'PSSTFRPPXXX' },
+    },
+  },
   GBP: {
     scheme: 'faster-payments',
     bankAccount: { country: 'GB', currency: 'GBP', accountNumber: '31926819', routingCodes: { 'sort-code': '601613' } },
@@ -315,15 +324,7 @@ export async function sandboxWorld(
       await moving;
     },
     booksAgree: async (provider) => {
-      const [{ posted }] = await rows(
-        `SELECT coalesce(sum(posted_minor), 0)::text AS posted FROM accounts WHERE provider = '${provider}' AND client_id IS NOT NULL`,
-      );
-      const entries = await self.bookedAtBank(provider);
-      const atBank = entries.reduce(
-        (sum, { direction, amount }) => sum + (direction === 'credit' ? 1n : -1n) * BigInt(Math.round(amount * 100)),
-        0n,
-      );
-      expect(posted).toBe(String(atBank));
+      await compareBooks(provider, await self.bookedAtBank(provider), rows);
       await world.invariantsHold();
     },
     close: async () => {

@@ -22,6 +22,7 @@ export const PAYER: LockedAccount = {
   status: 'active',
   currency: 'GBP',
   country: 'GB',
+  accountHolderName: 'Ada Lovelace',
   provider: 'sandbox-bank',
   method: 'built-in',
   closing: false,

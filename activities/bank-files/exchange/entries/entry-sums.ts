@@ -1,21 +1,11 @@
-import { findSum, type StoredEntry, storeEntry, sumOfDetails } from '../../../db/bank-files/entries.ts';
-import { findNamedInstruction } from '../../../db/bank-files/instructions.ts';
-import type { BookedEntry } from '../../../domain/bank-files/messages.ts';
-import type { BankServices } from './bank.ts';
-import { namesOf } from './statuses.ts';
+import { findSum, type StoredEntry, settleSum, sumOfDetails } from '../../../../db/bank-files/entries.ts';
+import { findNamedInstruction } from '../../../../db/bank-files/instructions.ts';
+import { partKey } from '../../../../domain/bank-files/exchange/batch-sums.ts';
+import type { AccountReport, BookedEntry } from '../../../../domain/bank-files/messages.ts';
+import type { BankServices } from '../bank.ts';
+import { namesOf } from '../statuses.ts';
 
 // A bank may tell a batch as one sum in one message and by its details in another, in any order: it is the same money.
-
-/** A payment's part of a sum that ended it. */
-export function partOf(sum: BookedEntry, instructionId: string): BookedEntry {
-  const { bankReference, ...told } = sum;
-  const part = { ...told, key: partKey(sum.key, instructionId), bankReference };
-  return bankReference === null ? part : { ...part, entryReference: bankReference };
-}
-
-function partKey(sumKey: string, instructionId: string): string {
-  return `${sumKey}:${instructionId}`;
-}
 
 /** The details of a sum that has ended its payments are the parts of it that are known. */
 export async function asPartOfItsSum({ database, bank }: BankServices, entry: BookedEntry): Promise<BookedEntry> {
@@ -26,6 +16,18 @@ export async function asPartOfItsSum({ database, bank }: BankServices, entry: Bo
   if (sum.bookedOn !== entry.bookedOn) return entry;
   const own = await findNamedInstruction(database.reader, bank.provider, namesOf(entry));
   return own === null ? entry : { ...entry, key: partKey(sum.key, own.instructionId) };
+}
+
+/** A statement that has told the sum has told its details. */
+export async function asTellsItsSum<Of extends { readonly message: AccountReport['message'] }>(
+  { database, bank }: BankServices,
+  entry: BookedEntry,
+  of: Of,
+): Promise<Of> {
+  if (entry.entryReference === undefined) return of;
+  const sum = await findSum(database.reader, bank.provider, entry.entryReference, entry);
+  if (sum === null || sum.kind !== 'batch' || !sum.isStated || sum.bookedOn !== entry.bookedOn) return of;
+  return { ...of, message: 'camt.053' };
 }
 
 type Found = Pick<StoredEntry, 'kind' | 'transferId' | 'code' | 'outcome'>;
@@ -60,16 +62,12 @@ export async function isOfReceivedSum({ database, bank }: BankServices, entry: B
 }
 
 /** A sum that waits has ended once its details are all of it. */
-export async function endSum(
-  { database, bank }: BankServices,
-  entry: BookedEntry,
-  { fileId }: { readonly fileId: string },
-): Promise<void> {
+export async function endSum({ database, bank }: BankServices, entry: BookedEntry): Promise<void> {
   if (entry.entryReference === undefined) return;
   const { provider } = bank;
   const sum = await findSum(database.reader, provider, entry.entryReference, entry);
   if (sum === null || sum.kind !== 'batch' || sum.outcome !== 'waiting') return;
   const details = await sumOfDetails(database.reader, provider, entry.entryReference, entry);
   if (!details.isSameDay || details.amountMinor !== sum.amountMinor) return;
-  await database.transaction((tx) => storeEntry(tx, provider, fileId, { ...sum, outcome: 'applied' }));
+  await database.transaction((tx) => settleSum(tx, provider, sum.key, 'applied'));
 }

@@ -5,27 +5,25 @@ import {
   markStatedBySum,
   type StoredEntry,
   storeEntry,
-} from '../../../db/bank-files/entries.ts';
-import { noteHeardOf } from '../../../db/bank-files/files.ts';
-import { holdQueued } from '../../../db/bank-files/holds.ts';
+  type ToldEntry,
+} from '../../../../db/bank-files/entries.ts';
+import { noteHeardOf } from '../../../../db/bank-files/files.ts';
+import { holdQueued } from '../../../../db/bank-files/holds.ts';
 import {
+  findFileOfBatch,
   findNamedInstruction,
   type Instruction,
-  listInstructionsOfBatch,
   moveInstruction,
-} from '../../../db/bank-files/instructions.ts';
-import { isIban } from '../../../domain/accounts/identifiers/ibans.ts';
-import { TOLD_BEFORE } from '../../../domain/bank-files/exchange/holds.ts';
-import { depositSchemeOf, isPooledAccount } from '../../../domain/bank-files/exchange/receipts.ts';
-import type { AccountReport, BookedEntry } from '../../../domain/bank-files/messages.ts';
-import { idsNamedIn } from '../../../domain/common/payment-references.ts';
-import { receivedPayment } from '../../providers/iso20022/statement.ts';
-import type { ProviderEvent } from '../../providers/port.ts';
-import { recordContradiction } from '../../providers/reports/events.ts';
-import type { BankServices } from './bank.ts';
-import { asPartOfItsSum, endSum, isOfReceivedSum, isSharedCharge, partOf, toldByDetails } from './entry-sums.ts';
-import { applyNews, applyOnce, contradict, recoverLost, type Told } from './instruction-news.ts';
-import { type Item, namesOf } from './statuses.ts';
+} from '../../../../db/bank-files/instructions.ts';
+import { TOLD_BEFORE } from '../../../../domain/bank-files/exchange/holds.ts';
+import { isPooledAccount } from '../../../../domain/bank-files/exchange/receipts.ts';
+import type { AccountReport, BookedEntry } from '../../../../domain/bank-files/messages.ts';
+import { idsNamedIn } from '../../../../domain/common/payment-references.ts';
+import type { BankServices } from '../bank.ts';
+import { applyNews, applyOnce, contradict, paidBy, recoverLost } from '../instruction-news.ts';
+import { type Item, namesOf } from '../statuses.ts';
+import { asPartOfItsSum, asTellsItsSum, endSum, isOfReceivedSum, isSharedCharge, toldByDetails } from './entry-sums.ts';
+import { contradictReceived, isOfOtherPayer, receivedEvent } from './received-money.ts';
 
 interface Report {
   readonly fileId: string;
@@ -62,11 +60,11 @@ function turns() {
 async function takeEntry(services: BankServices, told: BookedEntry, of: Report): Promise<boolean> {
   const { database, bank } = services;
   const known = await findEntry(database.reader, bank.provider, told.key);
-  // A bank that uses its references again: whether this is other money, a person decides.
-  if (known !== null && known.bookedOn !== told.bookedOn) return false;
-  const entry = await asPartOfItsSum(services, told);
-  const found = await foundIn(services, entry, of);
-  await store(services, entry, found, of);
+  if (known !== null && (await isOtherMoney(services, known, told, of)))
+    return contradictKnown(services, known, told, of);
+  const entry = known === null ? await asPartOfItsSum(services, told) : told;
+  const found = await foundIn(services, entry, await asTellsItsSum(services, entry, of));
+  await store(services, entry, found, of.fileId);
   await database.transaction(async (tx) => {
     if (of.message === 'camt.053') await markStated(tx, bank.provider, entry.key, of.fileId);
     else if (entry.entryReference !== undefined) await markStatedBySum(tx, bank.provider, entry.key);
@@ -76,8 +74,35 @@ async function takeEntry(services: BankServices, told: BookedEntry, of: Report):
   if (kind === 'payment' && outcome === 'break' && transferId !== null) {
     await database.transaction((tx) => holdQueued(tx, transferId));
   }
-  await endSum(services, entry, of);
+  await endSum(services, entry);
   return found.kind !== 'unknown';
+}
+
+/** A bank that uses its references again, or has changed what it told. */
+async function isOtherMoney(services: BankServices, known: ToldEntry, told: BookedEntry, of: Report): Promise<boolean> {
+  return known.bookedOn !== told.bookedOn || (known.kind === 'received' && isOfOtherPayer(services, told, of));
+}
+
+/** Whether it is other money, a person decides: nothing changes. False: it has been about nothing that we know. */
+async function contradictKnown(
+  services: BankServices,
+  { kind, transferId }: ToldEntry,
+  told: BookedEntry,
+  of: Report,
+): Promise<boolean> {
+  const { database, bank } = services;
+  if (kind === 'received') {
+    await contradictReceived(services, told, of);
+    return true;
+  }
+  const own =
+    transferId === null
+      ? null
+      : await findNamedInstruction(database.reader, bank.provider, { instructionId: null, transferId });
+  if (own === null) return false;
+  // Each day that is told so is another contradiction.
+  await contradict(services, own, paidBy({ ...told, key: `${told.key}:${told.bookedOn}` }, of));
+  return true;
 }
 
 async function foundIn(services: BankServices, entry: BookedEntry, of: Report): Promise<Found> {
@@ -89,14 +114,18 @@ async function foundIn(services: BankServices, entry: BookedEntry, of: Report): 
   return entry.direction === 'debit' ? debit(services, entry, of) : credit(services, entry, of);
 }
 
-async function store(services: BankServices, entry: BookedEntry, found: Found, { fileId }: Report): Promise<void> {
-  const { key, direction, amountMinor, currency, bookedOn } = entry;
+async function store(services: BankServices, entry: BookedEntry, found: Found, fileId: string): Promise<void> {
+  const { key, account, direction, amountMinor, currency, bookedOn } = entry;
   const entryReference = entry.entryReference ?? null;
   // Details may repeat the reference of their entry, which is the entry's own.
   const isOfAnother = entry.bankReference === entryReference || isSharedCharge(entry);
   const reference = isOfAnother ? null : entry.bankReference;
-  const stored = { key, direction, amountMinor, currency, bookedOn, reference, entryReference, ...found };
-  await services.database.transaction((tx) => storeEntry(tx, services.bank.provider, fileId, stored));
+  const batch = { batchId: entry.batch?.originalBatchId ?? null, batchCount: entry.batch?.count ?? null };
+  const chargesMinor = entry.chargesMinor ?? null;
+  const movement = { key, account, direction, amountMinor, currency, bookedOn, reference, entryReference };
+  await services.database.transaction((tx) =>
+    storeEntry(tx, services.bank.provider, fileId, { ...movement, ...batch, chargesMinor, ...found }),
+  );
 }
 
 async function debit(services: BankServices, entry: BookedEntry, of: Report): Promise<Found> {
@@ -105,7 +134,7 @@ async function debit(services: BankServices, entry: BookedEntry, of: Report): Pr
   const own = await paidInstruction(services, entry);
   if (own !== null) return debited(services, own, withoutCharges(entry), of);
   const batchId = entry.batch?.originalBatchId ?? null;
-  return batchId === null ? UNKNOWN : bookedTogether(services, entry, batchId, of);
+  return batchId === null ? UNKNOWN : bookedTogether(services, batchId);
 }
 
 /** The payment that an entry names, wherever the bank has put the reference. */
@@ -138,51 +167,24 @@ function withoutCharges(entry: BookedEntry): BookedEntry {
 async function debited(services: BankServices, own: Instruction, entry: BookedEntry, of: Report): Promise<Found> {
   const { database } = services;
   if (await isPaidByAnother(database.reader, own.transferId, entry.key)) {
-    const outcome = await contradict(services, own, bookedBy(entry, of));
+    const outcome = await contradict(services, own, paidBy(entry, of));
     return { kind: 'payment', transferId: own.transferId, code: null, outcome };
   }
   return booked(services, own, entry, of);
 }
 
-function bookedBy({ key, amountMinor, currency, bankReference }: BookedEntry, of: Report): Told {
-  return {
-    news: { kind: 'booked', by: of.message },
-    heard: { statusCode: null, reasons: [], payeeCheck: null, matchedName: null, bankReference },
-    occurredAt: of.occurredAt,
-    entry: { key, amountMinor, currency },
-  };
-}
-
 async function booked(services: BankServices, own: Instruction, entry: BookedEntry, of: Report): Promise<Found> {
-  const outcome = await applyNews(services, own, bookedBy(entry, of));
+  const outcome = await applyNews(services, own, paidBy(entry, of));
   return { kind: 'payment', transferId: own.transferId, code: null, outcome };
 }
 
-/**
- * A batch booked as one sum ends its payments only if it is their sum; otherwise their details, which come with another message, do. The sum
- * itself waits for them.
- */
-async function bookedTogether(services: BankServices, entry: BookedEntry, batchId: string, of: Report): Promise<Found> {
-  const { database, bank } = services;
-  const all = await listInstructionsOfBatch(database.reader, bank.provider, batchId);
-  if (all.length === 0) return UNKNOWN;
-  const fileId = all[0]?.fileId ?? null;
+/** A batch of ours booked as one sum waits until it is known to be that of its payments. */
+async function bookedTogether({ database, bank }: BankServices, batchId: string): Promise<Found> {
+  const fileId = await findFileOfBatch(database.reader, bank.provider, batchId);
+  if (fileId === null) return UNKNOWN;
   // Whatever the sum turns out to be: the bank has the file.
-  if (fileId !== null) await database.transaction((tx) => noteHeardOf(tx, fileId));
-  const paid = all.filter(({ state }) => state !== 'rejected' && state !== 'failed');
-  const sum = paid.reduce((total, { amountMinor }) => total + amountMinor, 0n);
-  const count = entry.batch?.count ?? null;
-  const isTheirs =
-    sum === entry.amountMinor &&
-    (count === null || count === paid.length) &&
-    paid.every(({ currency }) => currency === entry.currency);
-  if (!isTheirs) return { kind: 'batch', transferId: null, code: null, outcome: 'waiting' };
-  for (const own of paid) {
-    const { instructionId, amountMinor, currency } = own;
-    const part = { ...partOf(entry, instructionId), amountMinor, currency };
-    await store(services, part, await debited(services, own, part, of), of);
-  }
-  return { kind: 'batch', transferId: null, code: null, outcome: 'applied' };
+  await database.transaction((tx) => noteHeardOf(tx, fileId));
+  return { kind: 'batch', transferId: null, code: null, outcome: 'waiting' };
 }
 
 async function credit(services: BankServices, entry: BookedEntry, of: Report): Promise<Found> {
@@ -231,56 +233,11 @@ async function receivedOrSum(services: BankServices, entry: BookedEntry, of: Rep
   // Nothing would tell it from a sum of details that are still to come.
   if (!isNamed && name === null && iban === null && accountNumber === null) return UNKNOWN;
   if (!(await isOfReceivedSum(services, entry))) return received(services, entry, of);
-  const event = receivedEvent(services, entry, of);
-  const contradiction = { ...event, providerEventId: `${event.providerEventId}:contradiction` };
-  await recordContradiction(services, services.bank.provider, contradiction);
+  await contradictReceived(services, entry, of);
   return { ...UNKNOWN, outcome: 'break' };
 }
 
 async function received(services: BankServices, entry: BookedEntry, of: Report): Promise<Found> {
   const outcome = await applyOnce(services, receivedEvent(services, entry, of));
   return { kind: 'received', transferId: null, code: null, outcome };
-}
-
-function receivedEvent({ bank, configuration }: BankServices, entry: BookedEntry, of: Report): ReceivedEvent {
-  const { debtor, currency, amountMinor } = entry;
-  const provider = configuration.providers.find(({ code }) => code === bank.provider);
-  const account = entry.creditorIban ?? entry.account;
-  return {
-    type: 'payment-received',
-    providerEventId: `entry:${entry.key}`,
-    occurredAt: of.occurredAt,
-    held: false,
-    // Shortened and cleaned as every provider's texts are.
-    ...receivedPayment({
-      serviceProviderId: entry.key,
-      serviceProviderReference: entry.bankReference,
-      amountMinor,
-      currency,
-      scheme: depositSchemeOf(provider, currency),
-      senderName: debtor.name,
-      senderAccount: senderOf(entry),
-      receiver: isIban(account)
-        ? { iban: account, accountNumber: null, routingCodes: {} }
-        : { iban: null, accountNumber: account, routingCodes: routingCodesOf(provider, currency) },
-      remittanceText: entry.remittanceText,
-    }),
-  };
-}
-
-type ReceivedEvent = Extract<ProviderEvent, { readonly type: 'payment-received' }>;
-
-function senderOf({ debtor, currency }: BookedEntry) {
-  const { name, iban, accountNumber, bic } = debtor;
-  if (iban === null && accountNumber === null) return null;
-  const numbers = { iban, accountNumber, routingCodes: bic === null ? {} : { bic } };
-  return { accountHolderName: name, alias: null, ledgerNumber: null, country: null, currency, ...numbers };
-}
-
-type Offering = BankServices['configuration']['providers'][number] | undefined;
-
-/** An account number names an account together with the bank's own routing codes. */
-function routingCodesOf(provider: Offering, currency: string): Readonly<Record<string, string>> {
-  const offer = provider?.offers.find(({ currencies }) => currencies === null || currencies.includes(currency));
-  return offer?.bank?.routingCodes ?? {};
 }
