@@ -3,6 +3,7 @@ import type { InstructionState } from '../../domain/bank-files/exchange/progress
 import type { PaymentInstruction } from '../../domain/bank-files/instructions.ts';
 import { recordNotFound } from '../../domain/common/errors.ts';
 import type { Reader, Transaction } from '../query/database.ts';
+import { IS_LATER } from './restores.ts';
 
 /** The numbers of the account that pays. */
 export interface PayingAccount {
@@ -54,10 +55,9 @@ const COLUMNS = `transfer_id AS "transferId", attempt, instruction_id AS "instru
   held_reason AS "heldReason"`;
 
 // A submission before one that stands, or after one that the bank has not rejected, is none: whatever runs at the same time.
-// A payment of before a restore may have been in a file that is lost, unless it was dated later: dates only move on.
+// A payment of before a restore may have been in a file that is lost.
 const RESTORE = `EXISTS (SELECT FROM bank_restores restore WHERE restore.provider = $3 AND NOT EXISTS (
-      SELECT FROM outgoing_transfers WHERE id = $1::uuid
-        AND (created_at > began_at OR original_transfer_date > (began_at AT TIME ZONE 'UTC')::date + 1)))`;
+      SELECT FROM outgoing_transfers WHERE id = $1::uuid AND ${IS_LATER}))`;
 const IS_REJECTED = `($11::text[] IS NOT NULL AND NOT ${RESTORE})`;
 const HELD = `CASE WHEN ${IS_REJECTED} THEN NULL
       WHEN EXISTS (SELECT FROM bank_entries WHERE transfer_id = $1::uuid AND kind = 'payment') THEN '${PAID_BEFORE}'

@@ -1,12 +1,12 @@
-import { type BankRestore, isCaughtUp, listBankRestores } from '../../../db/bank-files/restores.ts';
+import { type BankRestore, listBankRestores } from '../../../db/bank-files/restores.ts';
 import type { OperationContext } from '../operation.ts';
 
 /** What a restore holds at a bank that takes files, in one line. */
 export function heldInWords(restore: BankRestore): string {
-  const { provider, heldPayments, heldFiles, archiveReadAt, untakenFiles } = restore;
+  const { provider, heldPayments, heldFiles, archiveReadAt, untakenFiles, isCaughtUp } = restore;
   const left =
     archiveReadAt === null ? 'its archive is still to be read' : `${untakenFiles} of its files are still to be taken`;
-  const next = isCaughtUp(restore) ? 'all that it has told is known' : `release nothing yet: ${left}`;
+  const next = isCaughtUp ? 'all that it has told is known' : `release nothing yet: ${left}`;
   return `held at ${provider} since the restore: ${heldPayments} payments, ${heldFiles} files, and each older payment that is submitted; ${next}.`;
 }
 
