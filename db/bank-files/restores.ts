@@ -38,8 +38,12 @@ export async function holdForRestore(tx: Transaction, providers: readonly string
 /** As SQL, of a row of outgoing_transfers and a `restore`: no file of before can have carried it, as dates only move on. */
 export const IS_LATER = `(outgoing_transfers.created_at > restore.began_at
   OR outgoing_transfers.original_transfer_date > (restore.began_at AT TIME ZONE 'UTC')::date + 1)`;
-const FETCHED = `file.provider = restore.provider AND direction = 'in' AND state = 'fetched'`;
-const IS_CAUGHT_UP = `(archive_read_at IS NOT NULL AND NOT EXISTS (SELECT FROM bank_files file WHERE ${FETCHED}))`;
+/** As SQL, of a row `file`: the bank has told something that is not known yet. */
+const IS_FETCHED = `file.direction = 'in' AND file.state = 'fetched'`;
+const IS_ASIDE = `file.direction = 'in' AND file.state = 'set-aside' AND file.taken_at IS NULL AND file.settled_at IS NULL`;
+export const IS_UNREAD = `((${IS_FETCHED}) OR (${IS_ASIDE}))`;
+const OF_BANK = 'FROM bank_files file WHERE file.provider = restore.provider AND';
+const IS_CAUGHT_UP = `(archive_read_at IS NOT NULL AND NOT EXISTS (SELECT ${OF_BANK} ${IS_UNREAD}))`;
 
 /** As SQL: whether the bank may have a row of outgoing_transfers without our knowledge, as a restore is not caught up. */
 export const MAY_BE_AT_BANK = `(outgoing_transfers.scope = 'external' AND outgoing_transfers.method = 'built-in' AND EXISTS (
@@ -51,6 +55,8 @@ export interface BankRestore {
   readonly archiveReadAt: Date | null;
   /** Files of the bank that are stored and still to be taken. */
   readonly untakenFiles: number;
+  /** Files of the bank that are set aside, and of which no one knows what they tell. */
+  readonly unreadFiles: number;
   /** All that the bank has told is known. Before that it may have any payment that is held. */
   readonly isCaughtUp: boolean;
   readonly heldPayments: number;
@@ -59,7 +65,8 @@ export interface BankRestore {
 
 const RESTORES = `
   SELECT provider, began_at AS "beganAt", archive_read_at AS "archiveReadAt",
-    (SELECT count(*)::integer FROM bank_files file WHERE ${FETCHED}) AS "untakenFiles", ${IS_CAUGHT_UP} AS "isCaughtUp",
+    (SELECT count(*)::integer ${OF_BANK} ${IS_FETCHED}) AS "untakenFiles",
+    (SELECT count(*)::integer ${OF_BANK} ${IS_ASIDE}) AS "unreadFiles", ${IS_CAUGHT_UP} AS "isCaughtUp",
     (SELECT count(*)::integer FROM bank_instructions held
       WHERE held.provider = restore.provider AND state = 'queued' AND held_reason = '${RESTORED}') AS "heldPayments",
     (SELECT count(*)::integer FROM bank_files file

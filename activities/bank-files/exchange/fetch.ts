@@ -4,7 +4,8 @@ import { newId } from '../../../db/common/ids.ts';
 import { isUuid } from '../../../domain/common/ids.ts';
 import type { BankServices } from './bank.ts';
 import type { Connections } from './connections.ts';
-import { FILE_BYTES_MAX, isUnfinished, type ListedFile, type Transport } from './transport.ts';
+import { isUnfinished, type ListedFile, type Transport, TransportFailed } from './transport.ts';
+import { leaveToPerson, storedName, whyUnread } from './unread.ts';
 
 /** What the previous round has seen: a file that has grown since is still being written, and one that failed comes last. */
 export interface PreviousListing {
@@ -24,12 +25,18 @@ export async function fetchFiles(
   previous: PreviousListing,
   renew: () => Promise<void>,
 ): Promise<PreviousListing> {
-  let all: readonly ListedFile[] = [];
+  let listed: readonly ListedFile[] = [];
   await connections.use(async (transport) => {
-    all = await transport.list('in');
+    listed = await transport.list('in');
   });
-  const listed = all.filter(({ name }) => !isUnfinished(name));
-  const whole = listed.filter((file) => previous.marks.get(file.name) === markOf(file));
+  const unmoved = listed.filter((file) => previous.marks.get(file.name) === markOf(file));
+  const nowMs = Date.now();
+  const whole: ListedFile[] = [];
+  for (const file of unmoved) {
+    const reason = whyUnread(file, nowMs);
+    if (reason !== null) await leaveToPerson(services, file, reason);
+    else if (!isUnfinished(file.name)) whole.push(file);
+  }
   const failedLast = [...whole].sort((one, other) => rankOf(one, previous) - rankOf(other, previous));
   const failed = new Set<string>();
   for (const file of failedLast) {
@@ -46,21 +53,16 @@ function rankOf({ name }: ListedFile, { failed }: PreviousListing): number {
 }
 
 async function fetchFile(
-  { database, logger, bank }: BankServices,
+  { database, bank: { provider } }: BankServices,
   transport: Transport,
   listed: ListedFile,
 ): Promise<void> {
-  const { provider } = bank;
-  const { name, size } = listed;
-  if (size > FILE_BYTES_MAX) {
-    logger.error({ provider, file: name, size }, 'a file of the bank is too large to be fetched');
-    return;
-  }
-  const content = await transport.download(name);
-  // Written to since it was listed.
-  if (content.length !== size) return;
+  const content = await transport.download(listed.name);
+  // Written to since it was listed, or a server that lists other sizes than it sends.
+  if (content.length !== listed.size) throw new TransportFailed('download: another size than it was listed with');
+  const name = storedName(listed.name);
   const id = await database.transaction((tx) => storeFetchedFile(tx, { provider, name, content }));
-  const archived = await transport.archive(name, archivedName(newId(), name));
+  const archived = await transport.archive(listed.name, archivedName(newId(), name));
   await database.transaction((tx) => markArchived(tx, id));
   if (markOf(archived) === markOf(listed)) return;
   // The bank has used the name again since: that file is now in the archive.
@@ -80,7 +82,7 @@ const UUID_LENGTH = 36;
 
 /** Ids are in order of time. Banks use names again, and the archive must not lose a file to the next of its name. */
 export function archivedName(id: string, name: string): string {
-  return `${id}-${name}`;
+  return storedName(`${id}-${name}`);
 }
 
 function nameBefore(archived: string): string {
@@ -98,8 +100,16 @@ export function archiveReader() {
   const read = new Set<string>();
   const tries = new Map<string, number>();
   const triesOf = ({ name }: ListedFile) => tries.get(name) ?? 0;
+  /** Why it is left to a person; null: it is stored, or tried again in the next round. */
+  async function tried(services: BankServices, connections: Connections, file: ListedFile): Promise<string | null> {
+    const { name } = file;
+    const failure = await connections.use((transport) => storeArchived(services, transport, name));
+    if (failure === null) read.add(name);
+    else tries.set(name, triesOf(file) + 1);
+    return triesOf(file) < TRIES_MAX ? null : `not read: ${failure?.message}`;
+  }
   return async (services: BankServices, connections: Connections, renew: () => Promise<void>): Promise<void> => {
-    const { database, bank, logger } = services;
+    const { database, bank } = services;
     const { provider } = bank;
     const restore = await findBankRestore(database.reader, provider);
     if (restore === null || restore.archiveReadAt !== null) return;
@@ -108,25 +118,16 @@ export function archiveReader() {
       archived = await transport.list('archive');
     });
     if (unlisted !== null) return;
-    const unread = archived.filter(({ name }) => !read.has(name) && !isUnfinished(name));
+    const unread = archived.filter(({ name, unfit }) => !read.has(name) && unfit === undefined && !isUnfinished(name));
     // One that failed holds up no other.
     const inOrder = [...unread].sort((one, other) => triesOf(one) - triesOf(other) || (one.name < other.name ? 1 : -1));
     for (const file of inOrder.slice(0, FILES_AT_ONCE)) {
       if (connections.isOver()) return;
       await renew();
-      const { name, size } = file;
-      const isTooLarge = size > FILE_BYTES_MAX;
-      const failure = isTooLarge
-        ? null
-        : await connections.use((transport) => storeArchived(services, transport, name));
-      if (failure !== null) tries.set(name, triesOf(file) + 1);
-      if (isTooLarge || triesOf(file) >= TRIES_MAX) {
-        logger.error(
-          { provider, file: name, size, reason: failure?.message },
-          'a file of the bank’s archive cannot be read again',
-        );
-      }
-      if (failure === null || triesOf(file) >= TRIES_MAX) read.add(name);
+      const reason = whyUnread(file, 0) ?? (await tried(services, connections, file));
+      if (reason === null) continue;
+      await leaveToPerson(services, file, `in the archive, ${reason}`);
+      read.add(file.name);
     }
     if (unread.some(({ name }) => !read.has(name))) return;
     await database.transaction((tx) => noteArchiveRead(tx, restore));

@@ -1,7 +1,14 @@
-import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { lstat, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FolderSettings } from '../../../config/schema/file-exchange.ts';
-import { type ListedFile, type OpenTransport, type Place, type Transport, TransportFailed } from './transport.ts';
+import {
+  type ListedFile,
+  NOT_ORDINARY,
+  type OpenTransport,
+  type Place,
+  type Transport,
+  TransportFailed,
+} from './transport.ts';
 
 /** A folder of this machine, or a mounted one: a bank's own client, or another program, carries the files from there. */
 export function folderTransport(settings: FolderSettings): OpenTransport {
@@ -41,12 +48,17 @@ export function folderTransport(settings: FolderSettings): OpenTransport {
 }
 
 async function listFolder(folder: string): Promise<ListedFile[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
   const files: ListedFile[] = [];
-  for (const { name } of entries.filter((entry) => entry.isFile())) {
+  // As bytes: a name may be no UTF-8.
+  for (const bytes of await readdir(folder, { encoding: 'buffer' })) {
     // The bank may take or replace a file while we look.
-    const found = await stat(join(folder, name)).catch(nullIfGone);
-    if (found !== null) files.push({ name, size: found.size, modifiedAtMs: found.mtimeMs });
+    const found = await lstat(Buffer.concat([Buffer.from(join(folder, '/')), bytes])).catch(nullIfGone);
+    if (found === null || found.isDirectory()) continue;
+    const name = bytes.toString();
+    const isNamed = Buffer.from(name).equals(bytes);
+    const unfit = isNamed ? NOT_ORDINARY : 'its name is not UTF-8';
+    const shown = { name, size: found.size, modifiedAtMs: found.mtimeMs };
+    files.push(isNamed && found.isFile() ? shown : { ...shown, unfit });
   }
   return files;
 }
