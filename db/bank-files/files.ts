@@ -147,16 +147,19 @@ const REPEATED = `
   UPDATE bank_files SET state = 'taken', reason = 'the same message as another file', taken_at = service_now()
   WHERE id = $1::uuid AND state = 'fetched'`;
 
-// Its first copy could not be applied then, and is taken once more in its place.
+/** Enough for trouble that passes within minutes. */
+const TRIES_MAX = 20;
+
+// Its first copy could not be applied then, and is taken once more in its place; not one that a person has set aside.
 const TAKEN_UP = `
   UPDATE bank_files SET state = 'fetched', tries = 0, reason = NULL
-  WHERE state = 'set-aside' AND taken_at IS NULL AND settled_at IS NULL AND direction = 'in' AND (provider, plain_digest) = (
+  WHERE state = 'set-aside' AND taken_at IS NULL AND settled_at IS NULL AND direction = 'in' AND tries >= $3 AND (provider, plain_digest) = (
     SELECT provider, coalesce(sha256($2::bytea), digest) FROM bank_files WHERE id = $1::uuid)`;
 
 /** Stores the decrypted message of an incoming file (null: the file is the message). False if another file has brought it: this one ends. */
 export async function storeOpened(tx: Transaction, id: string, plain: Uint8Array | null): Promise<boolean> {
   if ((await tx.statement(OPENED, [id, plain])).length === 1) return true;
-  await tx.statement(TAKEN_UP, [id, plain]);
+  await tx.statement(TAKEN_UP, [id, plain, TRIES_MAX]);
   await tx.statement(REPEATED, [id]);
   return false;
 }
@@ -267,8 +270,8 @@ const FAILED = `
   UPDATE bank_files SET tries = tries + 1, reason = $2, state = CASE WHEN tries + 1 >= $3 THEN 'set-aside' ELSE state END
   WHERE id = $1::uuid AND state = 'fetched' RETURNING state`;
 
-/** A file could not be applied: it is taken again, up to `triesMax` times, and then left to a person. True if it is now set aside. */
-export async function noteFailedTry(tx: Transaction, id: string, reason: string, triesMax: number): Promise<boolean> {
-  const [file] = await tx.statement<Pick<BankFile, 'state'>>(FAILED, [id, reason, triesMax]);
+/** A file could not be applied: it is taken again, some times, and then left to a person. True if it is now set aside. */
+export async function noteFailedTry(tx: Transaction, id: string, reason: string): Promise<boolean> {
+  const [file] = await tx.statement<Pick<BankFile, 'state'>>(FAILED, [id, reason, TRIES_MAX]);
   return file?.state === 'set-aside';
 }

@@ -240,6 +240,18 @@ export function listInstructionsOfBatch(reader: Reader, provider: string, batchI
   return reader.statement<Instruction>(BY_BATCH, [provider, batchId]);
 }
 
+const HEARD_TOGETHER = `
+  UPDATE bank_instructions SET expected_by = service_now() + $3 * interval '1 hour' WHERE provider = $1 AND batch_id = $2 AND expected_by IS NOT NULL`;
+
+/** The bank has told of a batch, and not what became of its payments: that may take `silenceHours` more. */
+export async function noteHeardOfBatch(
+  tx: Transaction,
+  { provider, batchId }: { readonly provider: string; readonly batchId: string },
+  silenceHours: number,
+): Promise<void> {
+  await tx.statement(HEARD_TOGETHER, [provider, batchId, silenceHours]);
+}
+
 /** What a bank has just told of an instruction. */
 export interface Heard {
   readonly statusCode: string | null;

@@ -13,6 +13,7 @@ import {
   type Instruction,
   listInstructionsOfBatch,
   moveInstruction,
+  noteHeardOfBatch,
 } from '../../../db/bank-files/instructions.ts';
 import { isIban } from '../../../domain/accounts/identifiers/ibans.ts';
 import { TOLD_BEFORE } from '../../../domain/bank-files/exchange/holds.ts';
@@ -176,7 +177,11 @@ async function bookedTogether(services: BankServices, entry: BookedEntry, batchI
     sum === entry.amountMinor &&
     (count === null || count === paid.length) &&
     paid.every(({ currency }) => currency === entry.currency);
-  if (!isTheirs) return { kind: 'batch', transferId: null, code: null, outcome: 'waiting' };
+  if (!isTheirs) {
+    const told = { provider: bank.provider, batchId };
+    await database.transaction((tx) => noteHeardOfBatch(tx, told, bank.profile.silenceHours));
+    return { kind: 'batch', transferId: null, code: null, outcome: 'waiting' };
+  }
   for (const own of paid) {
     const { instructionId, amountMinor, currency } = own;
     const part = { ...partOf(entry, instructionId), amountMinor, currency };

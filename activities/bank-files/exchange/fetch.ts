@@ -95,6 +95,9 @@ const TRIES_MAX = 20;
 /**
  * After a restore, files that the bank has sent since the backup may be in the archive only, so all of it is read again, the latest first: what is
  * stored already is stored once. Returns the step of a round, which goes on where the one before has ended.
+ *
+ * None is left out by its time or name: a file's time is when the bank wrote it, long before it came perhaps; banks use names and sizes again;
+ * and after two restores a gap may be older than the later backup.
  */
 export function archiveReader() {
   const read = new Set<string>();

@@ -5,6 +5,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect } from 'vitest';
 import { accountProviderCalls } from '../../../activities/accounts/activities.ts';
 import { exchangedBanks } from '../../../activities/bank-files/exchange/banks.ts';
+import { MOUNTED } from '../../../activities/bank-files/exchange/folder.ts';
 import type { ActivityDependencies } from '../../../activities/common/dependencies.ts';
 import {
   type OutgoingTransferNext,
@@ -89,6 +90,7 @@ export async function filesUnderTest(of: BankOfFiles): Promise<ProviderUnderTest
 /** The service's configuration for its exchange with the bank, in a file, and the number of its account there. */
 async function configurationFor({ place, transport }: BankOfFiles, bank: FileBankHere, dataDirectory: string) {
   const { out, in: into, archive } = bank.folders(BANK);
+  for (const folder of [out, into, archive]) writeFileSync(join(folder, MOUNTED), '');
   const exchange = await fileBankExchange({
     sandbox: { url: bank.url, dataDirectory },
     customer: BANK,
