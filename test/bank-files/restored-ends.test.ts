@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Exchange } from '../../activities/bank-files/exchange/round.ts';
 import { complianceTransitions } from '../../activities/compliance/activities.ts';
+import { settleFile } from '../../db/bank-files/by-hand/files.ts';
 import { holdForRestore } from '../../db/bank-files/restores.ts';
 import { decideComplianceCheck } from '../../db/compliance/checks.ts';
 import { admitWaitingTransfers } from '../../db/outgoing-transfers/admissions.ts';
@@ -10,12 +11,12 @@ import { authorizationRejection, cancellation } from '../../db/outgoing-transfer
 import { rescheduleOutgoingTransfer } from '../../db/outgoing-transfers/schedules.ts';
 import type { Transaction } from '../../db/query/database.ts';
 import { changeUnderLocks } from '../../db/transfers/requested-changes.ts';
-import { type AccountId, asId, type OutgoingTransferId } from '../../domain/common/ids.ts';
+import { type AccountId, asId, type BankFileId, type OutgoingTransferId } from '../../domain/common/ids.ts';
 import { paymentReferenceOf } from '../../domain/common/payment-references.ts';
 import type { Json } from '../harness/api.ts';
 import { TESTER } from '../harness/audit.ts';
 import { FILES_BANK, type FilesWorld, filesWorld } from '../harness/bank-files/files-world.ts';
-import { accountReport, debitOf, statusOf } from '../harness/bank-files/scripted-bank.ts';
+import { accountReport, debitOf, statusOf, statusReport } from '../harness/bank-files/scripted-bank.ts';
 
 // Every way in which a payment ends without its bank's word, after a restore that may have lost that the bank has it.
 
@@ -99,6 +100,42 @@ test('a caller cannot cancel what the bank may have paid until all that it has t
   expect(await statusNow(paid)).toBe('completed');
   expect((await cancelled(paid)).status).toBe(409);
   expect((await cancelled(unpaid)).status).toBe(200);
+});
+
+test('what still lies in the bank’s folder has to be read as well', async () => {
+  const id = await pending(20);
+  const reference = paymentReferenceOf(id);
+  const named = { id: `${reference}1`, paymentReference: reference, amountMinor: 2_000n };
+  files.bank.say(accountReport('camt.054', debitOf({ ...named, batchId: 'LOST1', file: {} } as never)));
+  await restored();
+  // The first round only sees it: it may still be written.
+  await exchange.round();
+  expect((await cancelled(id)).status).toBe(409);
+  await exchange.round();
+  expect(await statusNow(id)).toBe('completed');
+});
+
+test('a file of the bank about a file that is lost may be about it: a person sees to that first', async () => {
+  const id = await pending(21);
+  files.bank.sayInArchive(statusReport('LOST', { status: 'ACCP', reasons: [] }));
+  await restored();
+  await files.rounds(exchange);
+  expect((await cancelled(id)).status).toBe(409);
+  const [file] = await files.rows("SELECT id FROM bank_files WHERE state = 'set-aside' AND settled_at IS NULL");
+  await within((tx) => settleFile(tx, asId<BankFileId>(file.id), { ...TESTER, reason: 'of another payment' }));
+  expect((await cancelled(id)).status).toBe(200);
+});
+
+test('what the bank has paid and the account cannot bear yet is not cancelled', async () => {
+  const id = await pending(4_000);
+  paidSince(id, 4_000);
+  await restored();
+  await files.rounds(exchange);
+  expect(await statusNow(id)).toBe('pending');
+  expect((await cancelled(id)).status).toBe(409);
+  await files.rows(`DELETE FROM bank_entries WHERE transfer_id = '${id}'`);
+  await files.rows(`DELETE FROM bank_instructions WHERE transfer_id = '${id}'`);
+  expect((await cancelled(id)).status).toBe(200);
 });
 
 test.each<[string, (tx: Transaction, id: OutgoingTransferId) => Promise<unknown>]>([

@@ -126,7 +126,7 @@ async function setAside(how: string) {
   return told;
 }
 
-/** The bank sends a message once more, encrypted anew. */
+/** The bank sends a message once more, encrypted again. */
 async function encryptedAgain(plain: string, name: string): Promise<void> {
   const bank = pgpWith(
     {

@@ -1,11 +1,10 @@
-import { markArchived, storeFetchedFile } from '../../../db/bank-files/files.ts';
+import { markArchived, storeFetchedFile, storeUnreadFile } from '../../../db/bank-files/files.ts';
 import { findBankRestore, noteArchiveRead } from '../../../db/bank-files/restores.ts';
 import { newId } from '../../../db/common/ids.ts';
 import { isUuid } from '../../../domain/common/ids.ts';
 import type { BankServices } from './bank.ts';
 import type { Connections } from './connections.ts';
-import { isUnfinished, type ListedFile, type Transport, TransportFailed } from './transport.ts';
-import { leaveToPerson, storedName, whyUnread } from './unread.ts';
+import { FILE_BYTES_MAX, isUnfinished, type ListedFile, type Transport, TransportFailed } from './transport.ts';
 
 /** What the previous round has seen: a file that has grown since is still being written, and one that failed comes last. */
 export interface PreviousListing {
@@ -74,6 +73,43 @@ async function fetchFile(
 
 function markOf({ size, modifiedAtMs }: ListedFile): string {
   return `${size} ${modifiedAtMs}`;
+}
+
+/** Longer than any bank writes one file. */
+const UNFINISHED_MS_MAX = 86_400_000;
+
+/** Why a file is not fetched, but left to a person; null: it is fetched, or may be later. `nowMs`: in real time, as files' times are. */
+function whyUnread({ name, size, modifiedAtMs, unfit }: ListedFile, nowMs: number): string | null {
+  if (unfit !== undefined) return `not read: ${unfit}`;
+  if (size > FILE_BYTES_MAX)
+    return `not read: it has more than ${FILE_BYTES_MAX / 1024 / 1024} MiB, the most of a file`;
+  const isLeft = isUnfinished(name) && nowMs - modifiedAtMs > UNFINISHED_MS_MAX;
+  return isLeft ? 'not read: its name has said for a day that it is still being written' : null;
+}
+
+/** Gives it a row that raises the alarm of files that are set aside, once for what the listing shows. */
+async function leaveToPerson(
+  { database, logger, bank: { provider } }: BankServices,
+  { name, size, modifiedAtMs }: ListedFile,
+  reason: string,
+): Promise<void> {
+  const file = { provider, name: storedName(name), size, modifiedAt: new Date(modifiedAtMs), reason };
+  const isNew = await database.transaction((tx) => storeUnreadFile(tx, file));
+  if (isNew) logger.error({ provider, file: name, size, reason }, 'a file of the bank is set aside');
+}
+
+const NAME_BYTES_MAX = 255;
+
+/** A name as Postgres and file systems hold it: servers may allow longer ones. */
+function storedName(name: string): string {
+  let kept = '';
+  let bytes = 0;
+  for (const character of name) {
+    bytes += Buffer.byteLength(character);
+    if (bytes > NAME_BYTES_MAX) break;
+    kept += character;
+  }
+  return kept;
 }
 
 /** In a round, which has other things to do as well. */
