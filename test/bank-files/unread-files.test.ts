@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { renameSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Exchange } from '../../activities/bank-files/exchange/round.ts';
@@ -114,6 +114,7 @@ test.each<[string, (folder: string) => Promise<void> | void, string]>([
   await files.rounds(exchange);
   await exchange.round();
   expect(await aside()).toMatchObject([{ reason: expect.stringContaining(reason) }]);
+  rmSync(inFolder('young.xml.part'), { force: true });
 });
 
 test('a file of the archive that cannot be read again keeps the restore open until a person has settled it', async () => {

@@ -10,9 +10,11 @@ import { FILE_BYTES_MAX, isUnfinished, type ListedFile, type Transport, Transpor
 export interface PreviousListing {
   readonly marks: ReadonlyMap<string, string>;
   readonly failed: ReadonlySet<string>;
+  /** Nothing that the bank has put there is still to be stored or left to a person. */
+  readonly isAllHere: boolean;
 }
 
-export const NOTHING_SEEN: PreviousListing = { marks: new Map(), failed: new Set() };
+export const NOTHING_SEEN: PreviousListing = { marks: new Map(), failed: new Set(), isAllHere: false };
 
 /**
  * Stores the bank's files, and moves each away at the bank's only afterwards. A file is fetched once two listings in a row show it with
@@ -25,16 +27,19 @@ export async function fetchFiles(
   renew: () => Promise<void>,
 ): Promise<PreviousListing> {
   let listed: readonly ListedFile[] = [];
-  await connections.use(async (transport) => {
+  const unlisted = await connections.use(async (transport) => {
     listed = await transport.list('in');
   });
   const unmoved = listed.filter((file) => previous.marks.get(file.name) === markOf(file));
   const nowMs = Date.now();
   const whole: ListedFile[] = [];
+  let settled = 0;
   for (const file of unmoved) {
     const reason = whyUnread(file, nowMs);
-    if (reason !== null) await leaveToPerson(services, file, reason);
-    else if (!isUnfinished(file.name)) whole.push(file);
+    if (reason === null && !isUnfinished(file.name)) whole.push(file);
+    if (reason === null) continue;
+    await leaveToPerson(services, file, reason);
+    settled += 1;
   }
   const failedLast = [...whole].sort((one, other) => rankOf(one, previous) - rankOf(other, previous));
   const failed = new Set<string>();
@@ -43,8 +48,10 @@ export async function fetchFiles(
     await renew();
     const failure = await connections.use((transport) => fetchFile(services, transport, file));
     if (failure !== null) failed.add(file.name);
+    else settled += 1;
   }
-  return { marks: new Map(listed.map((file) => [file.name, markOf(file)])), failed };
+  const isAllHere = unlisted === null && settled === listed.length;
+  return { marks: new Map(listed.map((file) => [file.name, markOf(file)])), failed, isAllHere };
 }
 
 function rankOf({ name }: ListedFile, { failed }: PreviousListing): number {
@@ -125,6 +132,12 @@ function nameBefore(archived: string): string {
   return isUuid(archived.slice(0, UUID_LENGTH)) ? archived.slice(UUID_LENGTH + 1) : archived;
 }
 
+interface Round {
+  readonly renew: () => Promise<void>;
+  /** Of the bank's own folder: what came while no one fetched is still there. */
+  readonly isAllHere: boolean;
+}
+
 /** Then a person sees to it. */
 const TRIES_MAX = 20;
 
@@ -147,7 +160,7 @@ export function archiveReader() {
     else tries.set(name, triesOf(file) + 1);
     return triesOf(file) < TRIES_MAX ? null : `not read: ${failure?.message}`;
   }
-  return async (services: BankServices, connections: Connections, renew: () => Promise<void>): Promise<void> => {
+  return async (services: BankServices, connections: Connections, { renew, isAllHere }: Round): Promise<void> => {
     const { database, bank } = services;
     const { provider } = bank;
     const restore = await findBankRestore(database.reader, provider);
@@ -157,7 +170,7 @@ export function archiveReader() {
       archived = await transport.list('archive');
     });
     if (unlisted !== null) return;
-    const unread = archived.filter(({ name, unfit }) => !read.has(name) && unfit === undefined && !isUnfinished(name));
+    const unread = archived.filter(({ name }) => !read.has(name) && !isUnfinished(name));
     // One that failed holds up no other.
     const inOrder = [...unread].sort((one, other) => triesOf(one) - triesOf(other) || (one.name < other.name ? 1 : -1));
     for (const file of inOrder.slice(0, FILES_AT_ONCE)) {
@@ -168,7 +181,7 @@ export function archiveReader() {
       await leaveToPerson(services, file, `in the archive, ${reason}`);
       read.add(file.name);
     }
-    if (unread.some(({ name }) => !read.has(name))) return;
+    if (!isAllHere || unread.some(({ name }) => !read.has(name))) return;
     await database.transaction((tx) => noteArchiveRead(tx, restore));
     read.clear();
     tries.clear();

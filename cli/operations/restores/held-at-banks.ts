@@ -13,7 +13,7 @@ function leftInWords({ provider, archiveReadAt, untakenFiles, unreadFiles }: Ban
   if (archiveReadAt === null) return 'its archive is still to be read';
   if (untakenFiles > 0) return `${untakenFiles} of its files are still to be taken`;
   const list = operate(`bank-files list --bank ${provider} --direction in --state set-aside`);
-  return `${unreadFiles} of its files are set aside unread: take them again, or settle them (${list})`;
+  return `${unreadFiles} of its files are set aside, unread or about what is lost: find out what they mean, and settle them (${list})`;
 }
 
 /** Prints it for each bank; returns their number. */
