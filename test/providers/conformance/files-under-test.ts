@@ -90,7 +90,6 @@ export async function filesUnderTest(of: BankOfFiles): Promise<ProviderUnderTest
 /** The service's configuration for its exchange with the bank, in a file, and the number of its account there. */
 async function configurationFor({ place, transport }: BankOfFiles, bank: FileBankHere, dataDirectory: string) {
   const { out, in: into, archive } = bank.folders(BANK);
-  for (const folder of [out, into, archive]) writeFileSync(join(folder, MOUNTED), '');
   const exchange = await fileBankExchange({
     sandbox: { url: bank.url, dataDirectory },
     customer: BANK,
@@ -100,6 +99,7 @@ async function configurationFor({ place, transport }: BankOfFiles, bank: FileBan
     // The bank's words for its folders are those of the other side.
     ...(transport === 'folder' ? { settings: { transport: { kind: 'folder', out: into, in: out, archive } } } : {}),
   });
+  for (const folder of transport === 'folder' ? [out, into, archive] : []) writeFileSync(join(folder, MOUNTED), '');
   const file = join(dataDirectory, 'configuration.json');
   writeFileSync(file, JSON.stringify({ providers: { [BANK]: exchange.provider } }));
   return { file, account: exchange.account };
