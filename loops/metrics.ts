@@ -35,7 +35,13 @@ export const bankFilesUndeliveredOldestSeconds = new Gauge({
 
 export const bankPaymentsSilent = new Gauge({
   name: 'bank_payments_silent',
-  help: 'Payments in delivered files, held payments, and sums of batches of which the bank should have told more.',
+  help: 'Payments in delivered files of which the bank should have told more, and held payments.',
+  registers: [loopMetrics],
+});
+
+export const bankSumsWithoutDetails = new Gauge({
+  name: 'bank_sums_without_details',
+  help: 'Batches that a bank booked as one sum more than three days ago, without telling what is in them.',
   registers: [loopMetrics],
 });
 

@@ -7,6 +7,7 @@ import {
   bankFilesUndeliveredOldestSeconds,
   bankPaymentsSilent,
   bankPaymentsToConfirm,
+  bankSumsWithoutDetails,
 } from './metrics.ts';
 import { type PollingLoop, pollingLoop } from './polling.ts';
 
@@ -16,10 +17,12 @@ const SWEEP_BATCH = 20;
 
 /** Feeds the metrics of files that wait for a person: in every process, so that a bank whose exchange is away is seen too. */
 async function lookAtBankFiles(database: Database): Promise<void> {
-  const { setAside, undeliveredSeconds, silent, confirmations } = await readBankFilesAttention(database.reader);
+  const attention = await readBankFilesAttention(database.reader);
+  const { setAside, undeliveredSeconds, silent, sumsWithoutDetails, confirmations } = attention;
   bankFilesSetAside.set(setAside);
   bankFilesUndeliveredOldestSeconds.set(undeliveredSeconds);
   bankPaymentsSilent.set(silent);
+  bankSumsWithoutDetails.set(sumsWithoutDetails);
   bankPaymentsToConfirm.set(confirmations);
 }
 

@@ -93,7 +93,7 @@ function Facts({ file }: { readonly file: ShownFile }) {
         </dd>
         <dt>Digest (SHA-256)</dt>
         <dd>
-          <code class="id">{digest}</code>
+          <code class="id">{digest ?? 'not read'}</code>
         </dd>
         <dt>Bytes</dt>
         <dd>{size.toLocaleString('en-GB')}</dd>

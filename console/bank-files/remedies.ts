@@ -81,7 +81,7 @@ const markDelivered = remedyOf({
     'It is never uploaded again. Its payments count as delivered, and wait for the bank’s answers.',
     'If the bank does not have it, its payments are not made, and its silence becomes an alarm.',
   ],
-  decide: (file) => decideDelivered(file, file.digest),
+  decide: (file) => decideDelivered(file, file.digest ?? ''),
   async act(tx, id, initiator, { fields }, { services }) {
     const file = await readStanding(tx, id);
     const silenceHours = silenceHoursOf(services, file?.provider ?? '');

@@ -6,8 +6,10 @@ export interface BankFilesAttention {
   readonly setAside: number;
   /** Age of the oldest file of ours that is not delivered; 0 without one. */
   readonly undeliveredSeconds: number;
-  /** Payments, and sums without their details, of which the bank should have told more by now; and held payments. */
+  /** Payments of which the bank should have told more by now; and held payments. */
   readonly silent: number;
+  /** Batches that the bank has booked as one sum, days ago, without telling what is in them. */
+  readonly sumsWithoutDetails: number;
   /** Payments that a person confirms at the bank, those too that delivery has released. */
   readonly confirmations: number;
 }
@@ -21,9 +23,9 @@ const ATTENTION = `
         (SELECT min(created_at) FROM bank_files WHERE state IN ('built', 'delivering')),
         (SELECT min(created_at) FROM bank_files WHERE state = 'handed-out'))), 0))::float8 AS "undeliveredSeconds",
     ((SELECT count(*) FROM bank_instructions WHERE expected_by < service_now())
-      + (SELECT count(*) FROM bank_instructions WHERE held_reason IS NOT NULL)
-      + (SELECT count(*) FROM bank_entries WHERE kind = 'batch' AND outcome = 'waiting' AND booked_on < (service_now() - interval '3 days')::date))::integer
-      AS silent,
+      + (SELECT count(*) FROM bank_instructions WHERE held_reason IS NOT NULL))::integer AS silent,
+    (SELECT count(*) FROM bank_entries WHERE kind = 'batch' AND outcome = 'waiting'
+      AND booked_on < (service_now() - interval '3 days')::date)::integer AS "sumsWithoutDetails",
     ((SELECT count(*) FROM bank_instructions WHERE state = 'confirmation')
       + (SELECT count(*) FROM bank_instructions i WHERE expected_by IS NOT NULL AND state = 'released'
         AND payee_check IN (${listed(UNMATCHED_CHECKS)})

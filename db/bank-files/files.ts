@@ -1,4 +1,5 @@
 import type { BankFileState } from '../../domain/bank-files/by-hand/files.ts';
+import { rejection } from '../../domain/common/errors.ts';
 import type { BankFileId } from '../../domain/common/ids.ts';
 import { newId } from '../common/ids.ts';
 import type { Reader, Transaction } from '../query/database.ts';
@@ -64,6 +65,25 @@ export async function storeFetchedFile(
   return before.id;
 }
 
+// Only the holder of the lease does this. Its name is that of a listing, which shows one file of it.
+const UNREAD = `
+  INSERT INTO bank_files (id, provider, direction, name, size, state, reason, modified_at, created_at)
+  SELECT $1::uuid, $2, 'in', $3, $4, 'set-aside', $5, $6::timestamptz, service_now()
+  WHERE NOT EXISTS (SELECT FROM bank_files WHERE name = $3 AND provider = $2 AND modified_at = $6::timestamptz AND size = $4) RETURNING id`;
+const SIZE_MAX = 2_147_483_647;
+
+export interface UnreadFile extends Pick<BankFile, 'provider' | 'name' | 'size'> {
+  readonly reason: string;
+  readonly modifiedAt: Date;
+}
+
+/** Sets a file of the bank aside without its bytes, once; false: it was before. */
+export async function storeUnreadFile(tx: Transaction, file: UnreadFile): Promise<boolean> {
+  const { provider, name, size, reason, modifiedAt } = file;
+  const values = [newId<BankFileId>(), provider, name, Math.min(size, SIZE_MAX), reason, modifiedAt];
+  return (await tx.statement(UNREAD, values)).length === 1;
+}
+
 const OPEN = `
   SELECT ${COLUMNS} FROM bank_files WHERE provider = $1 AND state IN ('built', 'delivering', 'fetched') AND direction = $2
   ORDER BY reason IS NOT NULL, id LIMIT 100`;
@@ -94,8 +114,9 @@ const PLAIN = "SELECT encode(plain, 'base64') AS bytes FROM bank_files WHERE id 
 /** The bytes of a file, as they lie at the bank. */
 export async function readContent(reader: Reader, id: string): Promise<Buffer> {
   const content = await readBytes(reader, CONTENT, id);
-  if (content === null) throw new Error(`bank file ${id} has no content`);
-  return content;
+  if (content !== null) return content;
+  const message = `The bytes of the file ${id} are not here: they are at the bank.`;
+  throw rejection('common.state.illegal_transition', ['bankFile', 'content', id], message);
 }
 
 /** The message in a file that is not the message itself, once it has been opened. */
@@ -126,16 +147,19 @@ const REPEATED = `
   UPDATE bank_files SET state = 'taken', reason = 'the same message as another file', taken_at = service_now()
   WHERE id = $1::uuid AND state = 'fetched'`;
 
-// Its first copy could not be applied then, and is taken once more in its place.
+/** Enough for trouble that passes within minutes. */
+const TRIES_MAX = 20;
+
+// Its first copy could not be applied then, and is taken once more in its place; not one that a person has set aside.
 const TAKEN_UP = `
   UPDATE bank_files SET state = 'fetched', tries = 0, reason = NULL
-  WHERE state = 'set-aside' AND taken_at IS NULL AND settled_at IS NULL AND direction = 'in' AND (provider, plain_digest) = (
+  WHERE state = 'set-aside' AND taken_at IS NULL AND settled_at IS NULL AND direction = 'in' AND tries >= $3 AND (provider, plain_digest) = (
     SELECT provider, coalesce(sha256($2::bytea), digest) FROM bank_files WHERE id = $1::uuid)`;
 
 /** Stores the decrypted message of an incoming file (null: the file is the message). False if another file has brought it: this one ends. */
 export async function storeOpened(tx: Transaction, id: string, plain: Uint8Array | null): Promise<boolean> {
   if ((await tx.statement(OPENED, [id, plain])).length === 1) return true;
-  await tx.statement(TAKEN_UP, [id, plain]);
+  await tx.statement(TAKEN_UP, [id, plain, TRIES_MAX]);
   await tx.statement(REPEATED, [id]);
   return false;
 }
@@ -246,8 +270,8 @@ const FAILED = `
   UPDATE bank_files SET tries = tries + 1, reason = $2, state = CASE WHEN tries + 1 >= $3 THEN 'set-aside' ELSE state END
   WHERE id = $1::uuid AND state = 'fetched' RETURNING state`;
 
-/** A file could not be applied: it is taken again, up to `triesMax` times, and then left to a person. True if it is now set aside. */
-export async function noteFailedTry(tx: Transaction, id: string, reason: string, triesMax: number): Promise<boolean> {
-  const [file] = await tx.statement<Pick<BankFile, 'state'>>(FAILED, [id, reason, triesMax]);
+/** A file could not be applied: it is taken again, some times, and then left to a person. True if it is now set aside. */
+export async function noteFailedTry(tx: Transaction, id: string, reason: string): Promise<boolean> {
+  const [file] = await tx.statement<Pick<BankFile, 'state'>>(FAILED, [id, reason, TRIES_MAX]);
   return file?.state === 'set-aside';
 }

@@ -3,6 +3,7 @@ import type { InstructionState } from '../../domain/bank-files/exchange/progress
 import type { PaymentInstruction } from '../../domain/bank-files/instructions.ts';
 import { recordNotFound } from '../../domain/common/errors.ts';
 import type { Reader, Transaction } from '../query/database.ts';
+import { IS_LATER } from './restores.ts';
 
 /** The numbers of the account that pays. */
 export interface PayingAccount {
@@ -54,10 +55,9 @@ const COLUMNS = `transfer_id AS "transferId", attempt, instruction_id AS "instru
   held_reason AS "heldReason"`;
 
 // A submission before one that stands, or after one that the bank has not rejected, is none: whatever runs at the same time.
-// A payment of before a restore may have been in a file that is lost, unless it was dated later: dates only move on.
+// A payment of before a restore may have been in a file that is lost.
 const RESTORE = `EXISTS (SELECT FROM bank_restores restore WHERE restore.provider = $3 AND NOT EXISTS (
-      SELECT FROM outgoing_transfers WHERE id = $1::uuid
-        AND (created_at > began_at OR original_transfer_date > (began_at AT TIME ZONE 'UTC')::date + 1)))`;
+      SELECT FROM outgoing_transfers WHERE id = $1::uuid AND ${IS_LATER}))`;
 const IS_REJECTED = `($11::text[] IS NOT NULL AND NOT ${RESTORE})`;
 const HELD = `CASE WHEN ${IS_REJECTED} THEN NULL
       WHEN EXISTS (SELECT FROM bank_entries WHERE transfer_id = $1::uuid AND kind = 'payment') THEN '${PAID_BEFORE}'
@@ -238,15 +238,6 @@ const BY_BATCH = `SELECT ${COLUMNS} FROM bank_instructions WHERE provider = $1 A
 /** The instructions of a batch, of which a bank's report names nothing else. The batch's id begins with that of its file. */
 export function listInstructionsOfBatch(reader: Reader, provider: string, batchId: string): Promise<Instruction[]> {
   return reader.statement<Instruction>(BY_BATCH, [provider, batchId]);
-}
-
-const FILE_OF_BATCH = `
-  SELECT file_id AS "fileId" FROM bank_instructions WHERE provider = $1 AND batch_id = $2 AND file_id IS NOT NULL LIMIT 1`;
-
-/** The file with a batch; null: no file of ours has it. */
-export async function findFileOfBatch(reader: Reader, provider: string, batchId: string): Promise<string | null> {
-  const [found] = await reader.statement<{ readonly fileId: string }>(FILE_OF_BATCH, [provider, batchId]);
-  return found?.fileId ?? null;
 }
 
 /** What a bank has just told of an instruction. */

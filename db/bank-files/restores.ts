@@ -35,20 +35,45 @@ export async function holdForRestore(tx: Transaction, providers: readonly string
   await tx.statement(END_REQUESTS, [held]);
 }
 
+/** As SQL, of a row of outgoing_transfers and a `restore`: no file of before can have carried it, as dates only move on. */
+export const IS_LATER = `(outgoing_transfers.created_at > restore.began_at
+  OR outgoing_transfers.original_transfer_date > (restore.began_at AT TIME ZONE 'UTC')::date + 1)`;
+/** As SQL, of a row `file`: the bank has told something that is not known yet. */
+const IS_FETCHED = `file.direction = 'in' AND file.state = 'fetched'`;
+const IS_ASIDE = `file.direction = 'in' AND file.state = 'set-aside' AND file.taken_at IS NULL AND file.settled_at IS NULL`;
+export const IS_UNREAD = `((${IS_FETCHED}) OR (${IS_ASIDE}))`;
+const OF_BANK = 'FROM bank_files file WHERE file.provider = restore.provider AND';
+// It speaks of what is lost, and may mean a payment that we know: a person finds out.
+const IS_OF_LOST = `(file.direction = 'in' AND file.state = 'set-aside' AND file.settled_at IS NULL AND file.unknown_items > 0 AND file.taken_at >= restore.began_at)`;
+const IS_CAUGHT_UP = `(archive_read_at IS NOT NULL AND NOT EXISTS (SELECT ${OF_BANK} (${IS_UNREAD} OR ${IS_OF_LOST})))`;
+
+/**
+ * As SQL: whether the bank may have a row of outgoing_transfers without our knowledge, as a restore is not caught up, or has it and it could not be
+ * booked: a pending payment was never submitted.
+ */
+export const MAY_BE_AT_BANK = `(outgoing_transfers.scope = 'external' AND outgoing_transfers.method = 'built-in' AND (
+  EXISTS (SELECT FROM bank_restores restore WHERE restore.provider = outgoing_transfers.provider AND NOT ${IS_LATER} AND NOT ${IS_CAUGHT_UP})
+  OR (outgoing_transfers.status = 'pending' AND EXISTS (
+    SELECT FROM bank_instructions told WHERE told.transfer_id = outgoing_transfers.id AND told.state <> 'rejected'))))`;
+
 export interface BankRestore {
   readonly provider: string;
   readonly beganAt: Date;
   readonly archiveReadAt: Date | null;
-  /** Files of the bank that are stored and still to be taken: until then, what is held may be at the bank. */
+  /** Files of the bank that are stored and still to be taken. */
   readonly untakenFiles: number;
+  /** Files of the bank that are set aside, and of which no one knows what they tell, or of what. */
+  readonly unreadFiles: number;
+  /** All that the bank has told is known. Before that it may have any payment that is held. */
+  readonly isCaughtUp: boolean;
   readonly heldPayments: number;
   readonly heldFiles: number;
 }
 
 const RESTORES = `
   SELECT provider, began_at AS "beganAt", archive_read_at AS "archiveReadAt",
-    (SELECT count(*)::integer FROM bank_files file
-      WHERE file.provider = restore.provider AND direction = 'in' AND state = 'fetched') AS "untakenFiles",
+    (SELECT count(*)::integer ${OF_BANK} ${IS_FETCHED}) AS "untakenFiles",
+    (SELECT count(*)::integer ${OF_BANK} ((${IS_ASIDE}) OR ${IS_OF_LOST})) AS "unreadFiles", ${IS_CAUGHT_UP} AS "isCaughtUp",
     (SELECT count(*)::integer FROM bank_instructions held
       WHERE held.provider = restore.provider AND state = 'queued' AND held_reason = '${RESTORED}') AS "heldPayments",
     (SELECT count(*)::integer FROM bank_files file
@@ -58,17 +83,12 @@ const RESTORES = `
 /** The banks at which a restore still holds something, or whose archive is still to be read. */
 export async function listBankRestores(reader: Reader): Promise<BankRestore[]> {
   const all = await reader.statement<BankRestore>(RESTORES, [null]);
-  return all.filter((restore) => !isCaughtUp(restore) || restore.heldPayments + restore.heldFiles > 0);
+  return all.filter((restore) => !restore.isCaughtUp || restore.heldPayments + restore.heldFiles > 0);
 }
 
 export async function findBankRestore(reader: Reader, provider: string): Promise<BankRestore | null> {
   const [found] = await reader.statement<BankRestore>(RESTORES, [provider]);
   return found ?? null;
-}
-
-/** Whether all that the bank has told is known. Before that the bank may have any payment that is held. */
-export function isCaughtUp({ archiveReadAt, untakenFiles }: BankRestore): boolean {
-  return archiveReadAt !== null && untakenFiles === 0;
 }
 
 const ARCHIVE_READ = `

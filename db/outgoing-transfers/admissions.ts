@@ -4,14 +4,13 @@ import { availableMinor, type LockedAccount } from '../../domain/ledger/ledger.t
 import { decideAdmission } from '../../domain/outgoing-transfers/changes.ts';
 import { totalMinor } from '../../domain/outgoing-transfers/rows.ts';
 import type { TransferChange, TransferRules } from '../../domain/outgoing-transfers/transfer-changes.ts';
-import { readClock } from '../common/clock.ts';
 import { incomingTransfers, outgoingTransfers } from '../common/schema.ts';
 import { lockAccounts } from '../ledger/ledger.ts';
 import type { Reader, Transaction } from '../query/database.ts';
 import { type Given, preparedChange } from '../query/queries.ts';
 import { isListed } from '../query/values.ts';
 import { applyUnderLocks } from '../transfers/transfer-changes.ts';
-import { situationOf } from './situations.ts';
+import { readMoment, situationOf } from './situations.ts';
 
 /** The largest batch of one transaction, which bounds how long it holds the account's lock. */
 const ADMISSION_BATCH = 100;
@@ -111,10 +110,10 @@ export async function admitWaitingTransfers(
   const destinations = fitting.flatMap(({ destination }) => destination ?? []);
   const accounts = new Map(await lockAccounts(tx, [accountId, ...destinations]));
   const ids = fitting.map(({ id }) => id);
-  const [waiting, incoming, now] = await Promise.all([
+  const [waiting, incoming, momentOf] = await Promise.all([
     tx.run(LOCK_WAITING, { ids }),
     tx.run(LOCK_INCOMING, { ids }),
-    readClock(tx),
+    readMoment(tx, ids),
   ]);
   const incomingOf = new Map(incoming.map((transfer) => [transfer.outgoingTransferId, transfer]));
   const changes: (TransferChange | null)[] = [];
@@ -122,7 +121,13 @@ export async function admitWaitingTransfers(
   for (const transfer of waiting) {
     const account = accounts.get(accountId);
     if (account === undefined || totalMinor(transfer) > availableMinor(account)) continue;
-    const situation = situationOf(transfer, incomingOf.get(transfer.id) ?? null, accounts, now, rules);
+    const situation = situationOf(
+      transfer,
+      incomingOf.get(transfer.id) ?? null,
+      accounts,
+      momentOf(transfer.id),
+      rules,
+    );
     const { change, status } = decideAdmission(situation);
     changes.push(change);
     if (status === 'pending') continue;

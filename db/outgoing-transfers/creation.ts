@@ -42,6 +42,7 @@ function situationOfNew(
     transfer: made,
     incoming: incomingOf(made, receiver, accounts, draw),
     accounts,
+    mayBeAtBank: false,
     now: made.createdAt,
     rules,
   };

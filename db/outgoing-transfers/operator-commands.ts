@@ -16,7 +16,6 @@ import type {
   TransferRules,
   TransferSituation,
 } from '../../domain/outgoing-transfers/transfer-changes.ts';
-import { findBankRestore, isCaughtUp } from '../bank-files/restores.ts';
 import { type AuditedFields, appendAuditEntry, type Initiator } from '../common/audit-entries.ts';
 import { readClosure } from '../providers/submissions.ts';
 import type { Transaction } from '../query/database.ts';
@@ -90,12 +89,7 @@ export async function failOutgoingTransfer(
   const situation = await lockSituation(tx, id, rules);
   const change = decideFailure(situation, reason);
   // A restored row may be older than what its provider knows.
-  const { scope, provider } = situation.transfer;
-  if (
-    change !== null &&
-    scope === 'external' &&
-    ((await isRestoreUnderWay(tx)) || (await isBankBehind(tx, provider)))
-  ) {
+  if (change !== null && situation.transfer.scope === 'external' && (await isRestoreUnderWay(tx))) {
     const message = `Outgoing transfer ${id} cannot be failed: after-restore has not ended, and the provider may have paid it.`;
     throw rejection('common.state.illegal_transition', ['outgoingTransfer', 'status', 'failed'], message);
   }
@@ -104,12 +98,6 @@ export async function failOutgoingTransfer(
 
 async function isRestoreUnderWay(tx: Transaction): Promise<boolean> {
   return ((await readClosure(tx))?.restoreBeganAt ?? null) !== null;
-}
-
-/** Its files since the restore are still to be read. */
-async function isBankBehind(tx: Transaction, provider: string): Promise<boolean> {
-  const restore = await findBankRestore(tx, provider);
-  return restore !== null && !isCaughtUp(restore);
 }
 
 const ENDED_BEFORE = 'It had ended before the database was restored.';

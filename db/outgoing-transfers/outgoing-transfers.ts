@@ -102,7 +102,7 @@ export async function recordAcceptedSubmission(
   if (report.outcome !== 'released' && report.outcome !== 'completed') return null;
   const found = await database.reader.find(DATED_TRANSFERS, id);
   if (found?.status !== 'processing' || found.scope !== 'external') return null;
-  const situation = situationOf(found, null, new Map(), found.now, rules);
+  const situation = situationOf(found, null, new Map(), found, rules);
   const { change, step } = decideSubmission(situation, attempt, report, null);
   // Without a posting there is no release to record: the answer is already known, or for a different attempt.
   if (change === null || change.postings.length === 0) return null;

@@ -5,7 +5,7 @@ import type { IncomingTransfer } from '../../domain/incoming-transfers/incoming-
 import type { LockedAccount } from '../../domain/ledger/ledger.ts';
 import type { OutgoingTransfer } from '../../domain/outgoing-transfers/rows.ts';
 import type { TransferRules, TransferSituation } from '../../domain/outgoing-transfers/transfer-changes.ts';
-import { readClock } from '../common/clock.ts';
+import { MAY_BE_AT_BANK } from '../bank-files/restores.ts';
 import { incomingTransfers, outgoingTransfers } from '../common/schema.ts';
 import { lockAccountsOf, readAccountsOf } from '../ledger/ledger.ts';
 import type { Reader, Transaction } from '../query/database.ts';
@@ -21,6 +21,19 @@ const LOCK_INCOMING = preparedChange((db, given: Given<{ id: OutgoingTransferId 
   return db.select().from(incomingTransfers).where(eq(incomingTransfers.id, own)).for('update');
 });
 
+const MOMENT = `
+  SELECT service_now() AS now, ARRAY(SELECT id::text FROM outgoing_transfers WHERE id = ANY ($1::uuid[]) AND ${MAY_BE_AT_BANK}) AS "atBank"`;
+
+/** The service's time, and which of these transfers a bank may have. Read after their locks, as `readClock`. */
+export async function readMoment(tx: Transaction, ids: readonly OutgoingTransferId[]) {
+  const [row] = await tx.statement<{ readonly now: Date; readonly atBank: readonly string[] }>(MOMENT, [ids]);
+  if (row === undefined) throw new Error('service_now() returned no row');
+  const { now, atBank } = row;
+  return (id: OutgoingTransferId): Moment => ({ now, mayBeAtBank: atBank.includes(id) });
+}
+
+type Moment = Pick<TransferSituation, 'now' | 'mayBeAtBank'>;
+
 const RETURNS = childrenIn(incomingTransfers, incomingTransfers.returnOf, ({ returnOf }) => returnOf ?? '');
 
 /**
@@ -33,21 +46,25 @@ export async function lockSituation(
   rules: TransferRules,
 ): Promise<TransferSituation> {
   // The incoming transfer can become another one until the outgoing one is locked.
-  const [accounts, transfer, incoming, returns, now] = await Promise.all([
+  const [accounts, transfer, incoming, returns, momentOf] = await Promise.all([
     lockAccountsOf(tx, id),
     tx.lock(LOCK, id),
     tx.first(LOCK_INCOMING, { id }),
     tx.findChildren(RETURNS, id),
-    readClock(tx),
+    readMoment(tx, [id]),
   ]);
   if (transfer === null) throw recordNotFound('outgoingTransfer', 'id', id);
-  return { ...situationOf(transfer, incoming, accounts, now, rules), returns };
+  return { ...situationOf(transfer, incoming, accounts, momentOf(id), rules), returns };
 }
 
-/** Transfers with the service's time. */
+/** Transfers with their moment. */
 export const DATED_TRANSFERS = prepared((db, given: Given<{ ids: readonly string[] }>) =>
   db
-    .select({ ...getTableColumns(outgoingTransfers), now: sql<Date>`service_now()` })
+    .select({
+      ...getTableColumns(outgoingTransfers),
+      now: sql<Date>`service_now()`,
+      mayBeAtBank: sql<boolean>`${sql.raw(MAY_BE_AT_BANK)}`,
+    })
     .from(outgoingTransfers)
     .where(isListed(outgoingTransfers.id, given.ids)),
 );
@@ -69,16 +86,16 @@ export async function readSituation(
     incomingTransferId === null ? null : reader.find(INCOMING, incomingTransferId),
     returned ? reader.findChildren(RETURNS, id) : [],
   ]);
-  return { ...situationOf(transfer, incoming, accounts, transfer.now, rules), returns };
+  return { ...situationOf(transfer, incoming, accounts, transfer, rules), returns };
 }
 
 export function situationOf(
   transfer: OutgoingTransfer,
   incoming: IncomingTransfer | null,
   accounts: ReadonlyMap<AccountId, LockedAccount>,
-  now: Date,
+  { now, mayBeAtBank }: Moment,
   rules: TransferRules,
 ): TransferSituation {
   const unmoved = incoming === null ? null : { before: incoming, after: incoming, events: [] };
-  return { before: transfer, transfer, incoming: unmoved, returns: [], accounts, now, rules };
+  return { before: transfer, transfer, incoming: unmoved, returns: [], accounts, mayBeAtBank, now, rules };
 }

@@ -4,6 +4,7 @@ import { availableMinor } from '../ledger/ledger.ts';
 import { TransferDraft } from './drafts.ts';
 import { applyReports, outcomeOfBoth, splitReturns } from './look-ups.ts';
 import { rescheduleAttempt } from './outcomes/rejections.ts';
+import { requireNotAtBank } from './outcomes/restored.ts';
 import { situationAfter } from './outcomes/returns.ts';
 import { contradictsAmount, type LookedUpPayment, type PaymentReport, type ReportOutcome } from './reports.ts';
 import { rejectMakers } from './requests/makers.ts';
@@ -200,6 +201,7 @@ function fitsRecorded(transfer: OutgoingTransfer, { outcome }: PaymentReport): b
 /** Cancels a pending transfer; from `processing` on this is an illegal transition. */
 export function decideCancellation(situation: TransferSituation): TransferChange | null {
   if (situation.transfer.status !== 'pending') throw illegal(situation.transfer, 'cancelled');
+  requireNotAtBank(situation, 'cancelled');
   const draft = new TransferDraft(situation);
   if (situation.transfer.scope === 'internal') draft.failReceiversSide('transfer.cancelled');
   draft.moveTo('cancelled');

@@ -10,6 +10,7 @@ import { availableMinor, isUsable, type LockedAccount, type Posting } from '../l
 import type { Draft } from './outcomes/draft.ts';
 import { settleRecall, stepOfRecall } from './outcomes/recalls.ts';
 import { isKnownRejection, scheduleRetry } from './outcomes/rejections.ts';
+import { requireNotAtBank } from './outcomes/restored.ts';
 import { bookReturn } from './outcomes/returns.ts';
 import { queueSubmission, stepOfSubmission } from './outcomes/submissions.ts';
 import { afterChange, decidePendingTransfer, lookUpDelayMs, priorityOf } from './outgoing-transfers.ts';
@@ -76,7 +77,7 @@ export class TransferDraft implements Draft {
   advance(): OutgoingTransferStep {
     while (this.transfer.status === 'pending') {
       const { transfer, source } = this;
-      const { now, rules, accounts } = this.situation;
+      const { now, rules, accounts, mayBeAtBank } = this.situation;
       const destination = transfer.destinationAccountId === null ? null : accounts.get(transfer.destinationAccountId);
       const decision = decidePendingTransfer(
         { ...transfer, totalMinor: totalMinor(transfer) },
@@ -84,6 +85,7 @@ export class TransferDraft implements Draft {
           now,
           schemes: rules.schemes,
           rollLimit: rules.rollLimit,
+          mayBeAtBank,
           accountsActive: isUsable(source) && (destination == null || isUsable(destination)),
           destinationGone: destination?.status === 'closed' || destination?.status === 'declined',
           availableMinor: availableMinor(source),
@@ -156,8 +158,14 @@ export class TransferDraft implements Draft {
     this.incoming = transitionIncoming(incoming, this.situation.now, { receivableMinor });
   }
 
-  /** Fails a transfer: drops its reservation or, after release, reverses both entries. */
+  /** Fails a transfer without its bank's word. */
   fail(failureCode: string, failureMessage: string | null = null): void {
+    requireNotAtBank(this.situation, 'failed');
+    this.#failed(failureCode, failureMessage);
+  }
+
+  /** Drops its reservation or, after release, reverses both entries. */
+  #failed(failureCode: string, failureMessage: string | null = null): void {
     const { transfer } = this;
     if (transfer.status === 'processing') {
       this.moves.push({ accountId: transfer.accountId, reservedMinor: -transfer.reservedMinor });
@@ -198,7 +206,7 @@ export class TransferDraft implements Draft {
     const failureCode = reasonCodeOf(report, transfer.method);
     for (const status of statuses) {
       if (status === 'released') this.#release(provider);
-      else if (status === 'failed') this.fail(failureCode, report.message);
+      else if (status === 'failed') this.#failed(failureCode, report.message);
       else this.moveTo(status, provider);
     }
     if (report.outcome !== 'returned') return statuses.length > 0 ? 'applied' : 'no-effect';

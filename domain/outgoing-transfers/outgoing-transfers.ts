@@ -26,6 +26,8 @@ export interface PendingContext {
   readonly schemes: Schemes;
   /** How often the date may roll before the transfer fails. */
   readonly rollLimit: number;
+  /** As in TransferSituation: until that is known, the date rolls on. */
+  readonly mayBeAtBank: boolean;
   /** The source account and its client are active; for an internal transfer, also the receiving account and its client. */
   readonly accountsActive: boolean;
   /** The receiving account of an internal transfer is closed or declined, so it can never be paid. */
@@ -71,7 +73,7 @@ export function decidePendingTransfer(transfer: PendingTransfer, context: Pendin
   }
   const schedule = schemes.roll(transfer, transfer.transferDate, now);
   if (schedule.rolls > 0) {
-    if (transfer.rollCount >= context.rollLimit) {
+    if (transfer.rollCount >= context.rollLimit && !context.mayBeAtBank) {
       return { decision: 'fail', failureCode: 'transfer.roll.limit_exceeded', requirements };
     }
     return { decision: 'roll', transferDate: schedule.transferDate, cutOffAt: schedule.cutOff };

@@ -27,6 +27,8 @@ export interface TransferSituation {
   /** The returns of an external transfer that are booked as such, oldest first. */
   readonly returns: readonly IncomingTransfer[];
   readonly accounts: ReadonlyMap<AccountId, LockedAccount>;
+  /** A restore may have lost that the bank has it, and what the bank has told since is still to be read or booked. */
+  readonly mayBeAtBank: boolean;
   readonly now: Date;
   readonly rules: TransferRules;
 }

@@ -275,6 +275,26 @@ test('a batch booked as one sum ends its payments; a sum that is not theirs wait
   expect(await balance()).toBe(970);
 });
 
+test('a sum that waits for its details has the bank speak of its payments: they are silent only a day later', async () => {
+  const ids = [await files.pay(account.id, 10), await files.pay(account.id, 20)];
+  await exchange.round();
+  const [one] = ids.map(arrivedOf);
+  if (!one) throw new Error('two payments have arrived');
+  const silent = async () => (await readBankFilesAttention(files.api.database.reader)).silent;
+  const before = await silent();
+  await files.rows(
+    `UPDATE bank_instructions SET expected_by = service_now() - interval '1 minute' WHERE batch_id = '${one.batchId}'`,
+  );
+  expect(await silent()).toBe(before + 2);
+  const names = { instructionId: null, paymentReference: null };
+  const batch = { originalBatchId: one.batchId, count: 2 };
+  const entry = debitOf(one, { ...names, batch, key: `part ${one.batchId}`, amountMinor: 2_900n });
+  files.bank.say(accountReport('camt.054', entry));
+  await files.rounds(exchange);
+  expect(await silent()).toBe(before);
+  expect(await Promise.all(ids.map(statusNow))).toEqual(['processing', 'processing']);
+});
+
 test('a debit of another amount is a break, and completes nothing, also when it is told again', async () => {
   const id = await files.pay(account.id, 10);
   await exchange.round();
@@ -851,15 +871,18 @@ describe('money is booked once', () => {
     expect(await asideFiles()).toContainEqual(expect.objectContaining({ name: `F-${account.id}.xml` }));
   });
 
-  test('a sum whose details do not come within days is told with the silent payments', async () => {
+  test('a sum whose details do not come within days is told as such: the bank has spoken', async () => {
     const waiting = sumOf(`G ${account.id}`, 700n, {
       batch: { originalBatchId: null, count: 2 },
       bookedOn: '2027-06-10',
     });
-    const before = (await readBankFilesAttention(files.api.database.reader)).silent;
+    const { silent, sumsWithoutDetails } = await readBankFilesAttention(files.api.database.reader);
     files.bank.say(accountReport('camt.054', waiting));
     await files.rounds(exchange);
-    expect((await readBankFilesAttention(files.api.database.reader)).silent).toBe(before + 1);
+    expect(await readBankFilesAttention(files.api.database.reader)).toMatchObject({
+      silent,
+      sumsWithoutDetails: sumsWithoutDetails + 1,
+    });
   });
 
   test('charges that the details of a batch share are no sum of them', async () => {

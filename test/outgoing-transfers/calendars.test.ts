@@ -376,7 +376,15 @@ describe('a cut-off that the configuration changes', () => {
     } as const;
     const { schemes } = loadConfiguration({});
     const now = new Date(`${MONDAY}T${time}:00Z`);
-    const around = { now, schemes, rollLimit: 5, accountsActive: true, destinationGone: false, availableMinor: 1n };
+    const around = {
+      now,
+      schemes,
+      rollLimit: 5,
+      mayBeAtBank: false,
+      accountsActive: true,
+      destinationGone: false,
+      availableMinor: 1n,
+    };
     const made: string[] = [];
     let pending: PendingTransfer = transfer;
     for (;;) {

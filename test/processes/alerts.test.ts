@@ -5,6 +5,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { MOUNTED } from '../../activities/bank-files/exchange/folder.ts';
 import type { ActivityDependencies } from '../../activities/common/dependencies.ts';
 import { providerCalls, taskQueueLagSeconds, workerMetricsText } from '../../activities/common/metrics.ts';
 import { NameLists } from '../../activities/compliance/name-lists.ts';
@@ -144,7 +145,10 @@ afterAll(async () => {
 /** A bank with signed and encrypted files, whose keys do not expire. */
 async function sealedFolders(): Promise<FileExchange> {
   const [out, in_, archive] = ['out', 'in', 'archive'].map((name) => join(folder, name)) as [string, string, string];
-  for (const one of [out, in_, archive]) mkdirSync(one);
+  for (const one of [out, in_, archive]) {
+    mkdirSync(one);
+    writeFileSync(join(one, MOUNTED), '');
+  }
   const [ours, bank] = await Promise.all([testKey('Ours'), testKey('Bank')]);
   const { own = '', theirs = '' } = keyFiles(folder, { own: ours.privateKey, theirs: bank.publicKey });
   return {
@@ -654,6 +658,15 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       await lookAfresh();
     },
     mend: () => direct('DELETE FROM bank_instructions; DELETE FROM bank_files'),
+  },
+  BankSumWithoutDetails: {
+    happens: async () => {
+      await bankFile('in', 'taken', 'now()');
+      await direct(`INSERT INTO bank_entries (provider, key, file_id, direction, amount_minor, currency, booked_on, kind, outcome)
+        VALUES ('files-bank', 'sum', '${FILE_ID}', 'debit', 700, 'GBP', (service_now() - interval '5 days')::date, 'batch', 'waiting')`);
+      await lookAfresh();
+    },
+    mend: () => direct('DELETE FROM bank_entries; DELETE FROM bank_files'),
   },
   BankAsksForConfirmation: {
     happens: async () => {

@@ -127,5 +127,5 @@ async function isOverdue({ database, configuration: { schemes } }: BankServices,
 }
 
 function find(files: readonly ListedFile[], name: string): ListedFile | undefined {
-  return files.find((file) => file.name === name);
+  return files.find((file) => file.name === name && file.unfit === undefined);
 }

@@ -43,7 +43,7 @@ export function exchangeWith(services: BankServices, holder: string): Exchange {
       delivering.close();
       previous = await fetchFiles(services, fetching, previous, renew);
       fetching.close();
-      await readArchive(services, reading, renew);
+      await readArchive(services, reading, { renew, isAllHere: previous.isAllHere });
     } finally {
       delivering.close();
       fetching.close();

@@ -4,7 +4,14 @@ import { posix } from 'node:path';
 import ssh2, { type ParsedKey, type PublicKeyAuthMethod } from 'ssh2';
 import SftpClient from 'ssh2-sftp-client';
 import type { SftpSettings } from '../../../config/schema/file-exchange.ts';
-import { type ListedFile, type OpenTransport, type Place, type Transport, TransportFailed } from './transport.ts';
+import {
+  type ListedFile,
+  NOT_ORDINARY,
+  type OpenTransport,
+  type Place,
+  type Transport,
+  TransportFailed,
+} from './transport.ts';
 
 /** For a call at the bank's server; far below the lease of the exchange. */
 const DEADLINE_MS = 30_000;
@@ -89,11 +96,17 @@ function transportOver(client: SftpClient, socket: Socket, settings: SftpSetting
 }
 
 const FILE = '-';
+const FOLDER = 'd';
 
 function filesOf(listed: readonly SftpClient.FileInfo[]): ListedFile[] {
   return listed
-    .filter(({ type }) => type === FILE)
-    .map(({ name, size, modifyTime }) => ({ name, size, modifiedAtMs: modifyTime }));
+    .filter(({ type }) => type !== FOLDER)
+    .map(({ name, type, size, modifyTime }) => ({
+      name,
+      size,
+      modifiedAtMs: modifyTime,
+      ...(type === FILE ? {} : { unfit: NOT_ORDINARY }),
+    }));
 }
 
 /** Calls one after the other, each with its deadline; after any error there is no further one. */

@@ -108,12 +108,9 @@ async function openedContent({ database, bank }: BankServices, { id }: BankFile)
   return (await database.transaction((tx) => storeOpened(tx, id, plain))) ? message : null;
 }
 
-/** Enough for trouble that passes within minutes. */
-const TRIES_MAX = 20;
-
 /** What a file told and could not be applied is tried again from its beginning; then a person sees to it. Its bytes are kept. */
 async function tryAgain({ database, logger, bank }: BankServices, file: BankFile, reason: string): Promise<void> {
-  const isSetAside = await database.transaction((tx) => noteFailedTry(tx, file.id, reason, TRIES_MAX));
+  const isSetAside = await database.transaction((tx) => noteFailedTry(tx, file.id, reason));
   const message = isSetAside ? 'a file of the bank is set aside' : 'a file of the bank could not be applied';
   logger.error({ provider: bank.provider, file: file.name, reason }, message);
 }

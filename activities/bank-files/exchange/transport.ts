@@ -5,7 +5,11 @@ export interface ListedFile {
   readonly name: string;
   readonly size: number;
   readonly modifiedAtMs: number;
+  /** Why it cannot be read; absent: it can. Links are not followed, and folders not listed. */
+  readonly unfit?: string;
 }
+
+export const NOT_ORDINARY = 'it is no ordinary file';
 
 /**
  * Moves files between a bank and us. Each call has a deadline of its own, one is under way at a time, and after any error the transport is
@@ -37,7 +41,7 @@ export class TransportFailed extends Error {
   }
 }
 
-/** More than a year of statements of a busy account; a larger file is left where it is. */
+/** More than a year of statements of a busy account; a larger file is left where it is, for a person. */
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
 
 const TEMPORARY_ENDING = '.part';

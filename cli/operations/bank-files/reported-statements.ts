@@ -35,7 +35,7 @@ const NOTHING: Told = { statements: [], total: 0 };
 
 /** What a bank's answer (pain.002, camt.029) says, read from its bytes: the first `limit` statements. Reports of accounts are entries instead. */
 export async function reportedStatements(reader: Reader, file: ShownFile, limit: number): Promise<Told> {
-  if (file.direction === 'out' || file.state === 'carried') return NOTHING;
+  if (file.direction === 'out' || file.state === 'carried' || file.digest === null) return NOTHING;
   let message: BankMessage;
   try {
     message = readBankMessage(await readMessage(reader, file.id));

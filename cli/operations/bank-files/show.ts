@@ -132,7 +132,7 @@ function factsOf(file: ShownFile): string[] {
   return [
     `${file.direction === 'out' ? 'our file' : 'a file of the bank'} ${plainCell(file.name)} (${file.id}), ${file.provider}: ${file.state}`,
     `message ${file.message ?? 'not read yet'}, ${plainCell(file.messageId)}; ${file.size} bytes`,
-    `digest ${file.digest}`,
+    `digest ${file.digest ?? 'not read'}`,
     ...(file.reason === null ? [] : [`why: ${plainCell(file.reason)}`]),
     ...(file.direction === 'in' && file.takenAt !== null
       ? [`statements: ${file.items}, about nothing that we know: ${file.unknownItems}`]

@@ -1,13 +1,19 @@
-import { type BankRestore, isCaughtUp, listBankRestores } from '../../../db/bank-files/restores.ts';
+import { type BankRestore, listBankRestores } from '../../../db/bank-files/restores.ts';
 import type { OperationContext } from '../operation.ts';
+import { operate } from '../why/commands.ts';
 
 /** What a restore holds at a bank that takes files, in one line. */
 export function heldInWords(restore: BankRestore): string {
-  const { provider, heldPayments, heldFiles, archiveReadAt, untakenFiles } = restore;
-  const left =
-    archiveReadAt === null ? 'its archive is still to be read' : `${untakenFiles} of its files are still to be taken`;
-  const next = isCaughtUp(restore) ? 'all that it has told is known' : `release nothing yet: ${left}`;
+  const { provider, heldPayments, heldFiles, isCaughtUp } = restore;
+  const next = isCaughtUp ? 'all that it has told is known' : `release nothing yet: ${leftInWords(restore)}`;
   return `held at ${provider} since the restore: ${heldPayments} payments, ${heldFiles} files, and each older payment that is submitted; ${next}.`;
+}
+
+function leftInWords({ provider, archiveReadAt, untakenFiles, unreadFiles }: BankRestore): string {
+  if (archiveReadAt === null) return 'its archive is still to be read';
+  if (untakenFiles > 0) return `${untakenFiles} of its files are still to be taken`;
+  const list = operate(`bank-files list --bank ${provider} --direction in --state set-aside`);
+  return `${unreadFiles} of its files are set aside, unread or about what is lost: find out what they mean, and settle them (${list})`;
 }
 
 /** Prints it for each bank; returns their number. */

@@ -13,7 +13,8 @@ export interface ShownFile {
   readonly message: string | null;
   readonly name: string;
   readonly messageId: string | null;
-  readonly digest: string;
+  /** Null: it could not be read, and its bytes are not here. */
+  readonly digest: string | null;
   readonly size: number;
   readonly state: BankFileState;
   readonly reason: string | null;

@@ -1,10 +1,9 @@
 import { rejection } from '../../../domain/common/errors.ts';
 import type { Transaction } from '../../query/database.ts';
-import { findBankRestore } from '../restores.ts';
+import { findBankRestore, IS_UNREAD } from '../restores.ts';
 
 const NOT_READ = `
-  SELECT name FROM bank_files WHERE provider = $1 AND direction = 'in'
-    AND (state = 'fetched' OR (state = 'set-aside' AND taken_at IS NULL AND settled_at IS NULL)) LIMIT 1`;
+  SELECT name FROM bank_files file WHERE provider = $1 AND ${IS_UNREAD} LIMIT 1`;
 
 /** What the bank has said already may forbid it: nothing is sent again before all of that has been read. */
 export async function requireAllRead(tx: Transaction, provider: string): Promise<void> {

@@ -20,8 +20,8 @@ export interface FileStanding {
   readonly id: BankFileId;
   readonly direction: 'out' | 'in';
   readonly state: BankFileState;
-  /** Of its bytes, as 64 hexadecimal digits. */
-  readonly digest: string;
+  /** Of its bytes, as 64 hexadecimal digits; null: they are not here, as the file could not be read. */
+  readonly digest: string | null;
   /** From then on an upload may have arrived; null: none can have. */
   readonly renameBeganAt: Date | null;
   readonly handedOutBy: string | null;
@@ -105,6 +105,7 @@ export function decideSettled(file: FileStanding): boolean {
 export function requireTakeable(file: FileStanding): void {
   requireDirection(file, 'in', 'taken again');
   if (file.state !== 'set-aside') throw cannot(file, 'taken again', 'fetched');
+  if (file.digest === null) throw unfit(file, 'fetched', 'Its bytes are not here: bring it, and settle this one.');
 }
 
 /** A file that a person has brought, before the second signature. */

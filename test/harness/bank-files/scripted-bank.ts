@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MOUNTED } from '../../../activities/bank-files/exchange/folder.ts';
 import { newId } from '../../../db/common/ids.ts';
 import type { PaymentInstruction } from '../../../domain/bank-files/instructions.ts';
 import type { BankMessage, BookedEntry, ReportedPayment, StatedStatus } from '../../../domain/bank-files/messages.ts';
@@ -38,7 +39,10 @@ const NOTHING: StatedStatus = { status: null, reasons: [] };
 export function scriptedBank(): ScriptedBank {
   const root = mkdtempSync(join(tmpdir(), 'bank-files-'));
   const folders = { out: join(root, 'out'), in: join(root, 'in'), archive: join(root, 'archive') };
-  for (const folder of Object.values(folders)) mkdirSync(folder);
+  for (const folder of Object.values(folders)) {
+    mkdirSync(folder);
+    writeFileSync(join(folder, MOUNTED), '');
+  }
   let said = 0;
   const arrived = () =>
     readdirSync(folders.out)
@@ -71,7 +75,7 @@ export function scriptedBank(): ScriptedBank {
       writeFileSync(join(folders.in, `.${target}`), typeof message === 'string' ? message : plain(message));
       renameSync(join(folders.in, `.${target}`), join(folders.in, target));
     },
-    archived: () => readdirSync(folders.archive),
+    archived: () => readdirSync(folders.archive).filter((name) => name !== MOUNTED),
     take: () => {
       for (const { name } of arrived()) rmSync(join(folders.out, name));
     },

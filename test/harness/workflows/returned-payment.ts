@@ -82,6 +82,7 @@ export function returnedInPart(
     returns: [booked],
     accounts: new Map([[accountId, PAYER]]),
     now: NOW,
+    mayBeAtBank: false,
     rules: { rollLimit: 3, retryLimit: 3, retryPauseSeconds: 60, schemes },
   };
 }

@@ -5,6 +5,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect } from 'vitest';
 import { accountProviderCalls } from '../../../activities/accounts/activities.ts';
 import { exchangedBanks } from '../../../activities/bank-files/exchange/banks.ts';
+import { MOUNTED } from '../../../activities/bank-files/exchange/folder.ts';
 import type { ActivityDependencies } from '../../../activities/common/dependencies.ts';
 import {
   type OutgoingTransferNext,
@@ -98,6 +99,7 @@ async function configurationFor({ place, transport }: BankOfFiles, bank: FileBan
     // The bank's words for its folders are those of the other side.
     ...(transport === 'folder' ? { settings: { transport: { kind: 'folder', out: into, in: out, archive } } } : {}),
   });
+  for (const folder of transport === 'folder' ? [out, into, archive] : []) writeFileSync(join(folder, MOUNTED), '');
   const file = join(dataDirectory, 'configuration.json');
   writeFileSync(file, JSON.stringify({ providers: { [BANK]: exchange.provider } }));
   return { file, account: exchange.account };

@@ -1,3 +1,4 @@
+import { findFileOfBatch, noteHeardOfBatch } from '../../../../db/bank-files/batches.ts';
 import {
   findEntry,
   isPaidByAnother,
@@ -9,12 +10,7 @@ import {
 } from '../../../../db/bank-files/entries.ts';
 import { noteHeardOf } from '../../../../db/bank-files/files.ts';
 import { holdQueued } from '../../../../db/bank-files/holds.ts';
-import {
-  findFileOfBatch,
-  findNamedInstruction,
-  type Instruction,
-  moveInstruction,
-} from '../../../../db/bank-files/instructions.ts';
+import { findNamedInstruction, type Instruction, moveInstruction } from '../../../../db/bank-files/instructions.ts';
 import { TOLD_BEFORE } from '../../../../domain/bank-files/exchange/holds.ts';
 import { isPooledAccount } from '../../../../domain/bank-files/exchange/receipts.ts';
 import type { AccountReport, BookedEntry } from '../../../../domain/bank-files/messages.ts';
@@ -183,7 +179,10 @@ async function bookedTogether({ database, bank }: BankServices, batchId: string)
   const fileId = await findFileOfBatch(database.reader, bank.provider, batchId);
   if (fileId === null) return UNKNOWN;
   // Whatever the sum turns out to be: the bank has the file.
-  await database.transaction((tx) => noteHeardOf(tx, fileId));
+  await database.transaction(async (tx) => {
+    await noteHeardOf(tx, fileId);
+    await noteHeardOfBatch(tx, { provider: bank.provider, batchId }, bank.profile.silenceHours);
+  });
   return { kind: 'batch', transferId: null, code: null, outcome: 'waiting' };
 }
 
