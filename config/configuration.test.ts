@@ -72,25 +72,6 @@ describe('a service on one machine', () => {
   });
 });
 
-describe('payments by file', () => {
-  const exchange = {
-    profile: 'uk',
-    party: { name: 'Clients Ltd', country: 'GB' },
-    transport: { kind: 'folder', out: '/out', in: '/in', archive: '/archive' },
-  };
-  const bank = (changed: object) => ({
-    providers: { 'files-bank': { method: 'built-in', offers: [FILES_OFFER], iso20022: { ...exchange, ...changed } } },
-  });
-
-  test('are not ready: without the word trial, no configuration with them is accepted', () => {
-    const line =
-      'providers.files-bank.iso20022.trial must be true: payments by file are not ready, see docs/behaviour/bank-files.md';
-    expect(rejection(bank({}))).toBe(line);
-    expect(rejection(bank({ trial: false }))).toBe(line);
-    expect(load(bank({ trial: true })).fileExchanges.get('files-bank')).toMatchObject({ profile: 'uk', trial: true });
-  });
-});
-
 describe('who sends files', () => {
   const rejectionOf = (party: object, pooledAccount: object = {}) => {
     const [offer] = [FILES_OFFER];
@@ -99,7 +80,6 @@ describe('who sends files', () => {
       profile: 'uk',
       party: { name: 'Clients Ltd', country: 'GB', ...party },
       transport: { kind: 'folder', out: '/out', in: '/in', archive: '/archive' },
-      trial: true,
     };
     const providers = { 'files-bank': { method: 'built-in', offers: [{ ...offer, bank }], iso20022 } };
     return () => load({ providers });

@@ -88,8 +88,6 @@ export const fileExchange = v.strictObject({
   transport,
   /** Signed and encrypted files (OpenPGP); without it files are as they are. */
   pgp: v.optional(v.nullable(pgp)),
-  /** Payments by file are not ready for real money: only a trial is accepted (docs/behaviour/bank-files.md). */
-  trial: v.optional(v.boolean('must be true or false'), false),
 });
 
 export type FileExchange = v.InferOutput<typeof fileExchange>;

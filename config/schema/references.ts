@@ -78,9 +78,6 @@ function checkFileExchanges(file: ConfigurationFile): string[] {
     const path = `providers.${code}`;
     const isKnown = Object.hasOwn(file.bankProfiles, iso20022.profile);
     return [
-      ...(iso20022.trial
-        ? []
-        : [`${path}.iso20022.trial must be true: payments by file are not ready, see docs/behaviour/bank-files.md`]),
       ...(method === 'built-in' ? [] : [`${path}.method must be built-in, as it has iso20022 (is "${method}")`]),
       ...(isKnown ? [] : [`${path}.iso20022.profile must be one of bankProfiles (is "${iso20022.profile}")`]),
       ...offers.flatMap(({ bank: of }, index) =>

@@ -118,7 +118,7 @@ export function exchangeWith(
     archive: '/archive',
   };
   const party = { name: HOLDER, id: customer.toUpperCase(), country: place };
-  const iso20022 = { profile: options.profile ?? profile, party, transport, trial: true, ...options.settings };
+  const iso20022 = { profile: options.profile ?? profile, party, transport, ...options.settings };
   return { provider: { method: 'built-in', offers: [offer], iso20022 }, account };
 }
 

@@ -211,5 +211,4 @@ const BY_FILE: FileExchange = {
   paymentsPerFileMax: 1_000,
   pollSeconds: 15,
   transport: { kind: 'folder', out: '/out', in: '/in', archive: '/archive' },
-  trial: true,
 };

@@ -160,7 +160,6 @@ async function sealedFolders(): Promise<FileExchange> {
     pollSeconds: 1,
     transport: { kind: 'folder', out, in: in_, archive },
     pgp: { privateKeyFiles: [own], bankKeyFiles: [theirs], outgoing: 'signed-and-encrypted', incoming: 'signed' },
-    trial: true,
   };
 }
 

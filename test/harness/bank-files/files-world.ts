@@ -89,7 +89,6 @@ export async function filesWorld(name: string): Promise<FilesWorld> {
     paymentsPerFileMax: 1_000,
     pollSeconds: 1,
     transport: { kind: 'folder', ...bank.folders },
-    trial: true,
   };
   const api = await startApi(testDatabase, {
     providers,
