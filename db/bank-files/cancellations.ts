@@ -1,4 +1,5 @@
 import type { Reader, Transaction } from '../query/database.ts';
+import { markDelivered, noteHeardOf } from './files.ts';
 import type { PayingAccount } from './instructions.ts';
 
 /** A request to cancel a payment that a file has carried. */
@@ -116,14 +117,16 @@ export async function answerCancellation(
   await tx.statement(ANSWER, [transferId, number, state, reasons]);
 }
 
-const HEARD = `
-  UPDATE bank_files SET heard_at = service_now() WHERE heard_at IS NULL
-    AND id = (SELECT file_id FROM bank_cancellations WHERE transfer_id = $1::uuid AND number = $2)`;
+const FILE_OF = 'SELECT file_id AS "fileId" FROM bank_cancellations WHERE transfer_id = $1::uuid AND number = $2';
 
-/** The bank has spoken of a request, so the file that carried it has arrived. */
+/** The bank has spoken of a request, so the file that carried it has arrived, whatever a listing showed. */
 export async function noteHeardOfRequest(
   tx: Transaction,
   { transferId, number }: Pick<Cancellation, 'transferId' | 'number'>,
+  silenceHours: number,
 ): Promise<void> {
-  await tx.statement(HEARD, [transferId, number]);
+  const [request] = await tx.statement<{ readonly fileId: string | null }>(FILE_OF, [transferId, number]);
+  if (request === undefined || request.fileId === null) return;
+  await noteHeardOf(tx, request.fileId);
+  await markDelivered(tx, request.fileId, silenceHours);
 }

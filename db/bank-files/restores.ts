@@ -46,13 +46,17 @@ const OF_BANK = 'FROM bank_files file WHERE file.provider = restore.provider AND
 // It speaks of what is lost, and may mean a payment that we know: a person finds out.
 const IS_OF_LOST = `(file.direction = 'in' AND file.state = 'set-aside' AND file.settled_at IS NULL AND file.unknown_items > 0 AND file.taken_at >= restore.began_at)`;
 const IS_CAUGHT_UP = `(archive_read_at IS NOT NULL AND NOT EXISTS (SELECT ${OF_BANK} (${IS_UNREAD} OR ${IS_OF_LOST})))`;
+// A file sent just before may be answered with the statement of its day. A bank that states no days answers at once.
+const STATED = 'FROM bank_statement_days stated WHERE stated.provider = restore.provider';
+const IS_STATED = `(NOT EXISTS (SELECT ${STATED})
+  OR EXISTS (SELECT ${STATED} AND stated.day >= (restore.began_at AT TIME ZONE 'UTC')::date))`;
 
 /**
  * As SQL: whether the bank may have a row of outgoing_transfers without our knowledge, as a restore is not caught up, or has it and it could not be
  * booked: a pending payment was never submitted.
  */
 export const MAY_BE_AT_BANK = `(outgoing_transfers.scope = 'external' AND outgoing_transfers.method = 'built-in' AND (
-  EXISTS (SELECT FROM bank_restores restore WHERE restore.provider = outgoing_transfers.provider AND NOT ${IS_LATER} AND NOT ${IS_CAUGHT_UP})
+  EXISTS (SELECT FROM bank_restores restore WHERE restore.provider = outgoing_transfers.provider AND NOT ${IS_LATER} AND NOT (${IS_CAUGHT_UP} AND ${IS_STATED}))
   OR (outgoing_transfers.status = 'pending' AND EXISTS (
     SELECT FROM bank_instructions told WHERE told.transfer_id = outgoing_transfers.id AND told.state <> 'rejected'))))`;
 

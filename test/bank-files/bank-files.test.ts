@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { exchangedBanks } from '../../activities/bank-files/exchange/banks.ts';
@@ -621,6 +621,11 @@ test('recalls go by file: the bank’s rejection is one, and what it accepts com
   await exchange.round();
   const requests = files.bank.arrived().filter(({ name }) => name.startsWith('camt055'));
   expect(requests).toHaveLength(1);
+  // The bank takes the file from its folder before a listing shows it.
+  const name = requests[0]?.name ?? '';
+  rmSync(join(files.bank.folders.out, name));
+  const unproven = `state = 'delivering', reason = '${UNPROVEN}', delivered_at = NULL, rename_began_at = now(), temporary_name = 'one'`;
+  await files.rows(`UPDATE bank_files SET ${unproven} WHERE name = '${name}'`);
   const answer = (id: string, status: string) => {
     const cancellationId = `${paymentReferenceOf(id)}R1`;
     return { cancellationId, instructionId: null, paymentReference: null, status, reasons: ['LEGL'] };
@@ -632,6 +637,9 @@ test('recalls go by file: the bank’s rejection is one, and what it accepts com
   await files.rounds(exchange);
   const recalls = await Promise.all(ids.map(async (id) => files.adapter.lookUpPayment(id, {})));
   expect(recalls).toMatchObject([{ recall: { outcome: 'rejected' } }, { recall: { outcome: 'accepted' } }]);
+  expect(await files.rows(`SELECT state, reason FROM bank_files WHERE name = '${name}'`)).toEqual([
+    { state: 'delivered', reason: null },
+  ]);
   const [, accepted] = sent;
   if (accepted !== undefined) files.bank.say(accountReport('camt.054', returnOf(accepted, 'FOCR')));
   await files.rounds(exchange);

@@ -102,6 +102,21 @@ test('a caller cannot cancel what the bank may have paid until all that it has t
   expect((await cancelled(unpaid)).status).toBe(200);
 });
 
+test('a bank that states its days has to state the day of the restore first: a file just sent is answered later', async () => {
+  const id = await pending(22);
+  const stateDay = (day: string) =>
+    files.rows(`INSERT INTO bank_statement_days (provider, currency, account, day, file_id)
+      SELECT '${FILES_BANK}', 'GBP', 'ours', ${day}, id FROM bank_files LIMIT 1`);
+  await stateDay("(service_now() AT TIME ZONE 'UTC')::date - 1");
+  await restored();
+  await files.rounds(exchange);
+  expect((await cancelled(id)).status).toBe(409);
+  expect((await cancelled(await pending(23, { transferDate: '2027-06-21' }))).status).toBe(200);
+  await stateDay("(service_now() AT TIME ZONE 'UTC')::date");
+  expect((await cancelled(id)).status).toBe(200);
+  await files.rows('DELETE FROM bank_statement_days');
+});
+
 test('what still lies in the bank’s folder has to be read as well', async () => {
   const id = await pending(20);
   const reference = paymentReferenceOf(id);
