@@ -36,7 +36,9 @@ const RETURN_CODE = 'AC04';
 export function incomingTransferProviderCalls(dependencies: ActivityDependencies) {
   const { database } = dependencies;
   return {
-    /** True once the provider has taken the money back. A rejection keeps throwing until an operator resolves it. */
+    /**
+     * True once the provider has taken the money back; false if it will report that. A rejection keeps throwing until an operator resolves it.
+     */
     async sendBackIncomingTransfer(id: string): Promise<boolean> {
       await requireOpenSubmissions(database.reader);
       const { provider, due, request } = await readReturn(database.reader, asId<IncomingTransferId>(id));
@@ -47,7 +49,7 @@ export function incomingTransferProviderCalls(dependencies: ActivityDependencies
           { signal },
         );
         if (answer.outcome === 'rejected') throw new ReturnRejected(answer.error.code);
-        return true;
+        return answer.outcome === 'returned';
       });
     },
   };

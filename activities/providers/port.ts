@@ -12,10 +12,12 @@ import type {
 import type {
   PaymentAmount,
   PaymentAnswer,
+  PaymentParty,
   PaymentRequest,
   PaymentReturn,
   PaymentState,
   ProviderPayment,
+  Queued,
   RecallAnswer,
   RecallRequest,
 } from './ports/payment-port.ts';
@@ -49,7 +51,10 @@ export interface Provider extends Partial<AccountCalls>, Partial<MigrationSource
   recallPayment?(request: RecallRequest, call: CallOptions): Promise<RecallAnswer>;
   /** A payment in, as its callback reported it; `serviceProviderId` is the provider's id. */
   lookUpPaymentIn(serviceProviderId: string, call: CallOptions): Promise<PaymentInState | NotFound>;
-  /** Returns money to its payer: the receiving account is closed, or the transfer was rejected. */
+  /**
+   * Returns money to its payer: the receiving account is closed, or the transfer was rejected. A provider that has `queued` the return
+   * reports its end; whatever keeps it from paying the return is its own to show, and to let people end.
+   */
   returnPayment(request: ReturnRequest, call: CallOptions): Promise<ReturnAnswer>;
 
   /** One page of the pooled position's entries with `from <= bookedAt < to`, oldest first. */
@@ -162,9 +167,16 @@ export interface ReturnRequest {
   readonly currency: string;
   /** The ISO 20022 reason, such as AC04 (closed account). */
   readonly code: string;
+  /** For a provider that knows no returns, and pays it to the payer like any payment. Null: it is not known how the money came. */
+  readonly scheme: string | null;
+  /** The payer, of whom only what the payer's bank wrote is known, perhaps nothing. */
+  readonly creditor: PaymentParty;
+  /** The account that the payer named. */
+  readonly receiver: AccountIdentifiers;
+  readonly remittanceText: string;
 }
 
-export type ReturnAnswer = { readonly outcome: 'returned'; readonly reference: string } | Rejected;
+export type ReturnAnswer = { readonly outcome: 'returned'; readonly reference: string } | Queued | Rejected;
 
 export interface PaymentClaim extends ProviderPayment, PaymentAmount {
   /** The outgoing transfer's id, as submitted. */
@@ -188,9 +200,18 @@ export type ProviderEvent = { readonly providerEventId: string; readonly occurre
   /** The creditor's bank returns nothing. An accepted recall is reported by its return. */
   | { readonly type: 'payment-recall-rejected'; readonly ourReference: string; readonly recallReference: string }
   | ({ readonly type: 'payment-received' } & PaymentReceived)
+  | ({ readonly type: 'payment-in-sent-back' } & SentBack)
   /** The provider releases money that it held. May arrive before the payment itself. */
   | ({ readonly type: 'payment-in-released' } & PaymentInReleased)
 );
+
+/** Money in has gone back to its payer. */
+export interface SentBack extends PaymentAmount {
+  /** The incoming transfer's id. */
+  readonly ourReference: string;
+  /** Whether the provider did so by our instruction. Otherwise it must not carry one out as well. */
+  readonly isInstructed: boolean;
+}
 
 export interface PaymentInReleased {
   readonly serviceProviderId: string;

@@ -14,6 +14,7 @@ import {
 } from '../../db/bank-files/by-hand/reads.ts';
 import { type BankFileRequest, listRequestsOf } from '../../db/bank-files/by-hand/requests.ts';
 import { asId, type BankFileId } from '../../domain/common/ids.ts';
+import { carriedPage } from '../look/links.ts';
 import { Scroll } from '../look/scroll.tsx';
 import { Amount, amountText, Id, Instant, Status } from '../look/values.tsx';
 import type { Page, PageContext } from '../page/page.ts';
@@ -178,19 +179,21 @@ function PaymentTable({ payments }: Pick<PaymentsProps, 'payments'>) {
           </tr>
         </thead>
         <tbody>
-          {payments.map(({ transferId, transactionNumber, amountMinor, currency, state, status, ...word }) => (
-            <tr>
-              <td>
-                <Id of={transactionNumber ?? transferId} to={`/outgoing-transfers/${transferId}`} />
-              </td>
-              <td class="number">
-                <Amount minor={amountMinor} currency={currency} />
-              </td>
-              <td>{state}</td>
-              <td>{bankWord(word) ?? '–'}</td>
-              <td>{status === null ? '–' : <Status of={status} />}</td>
-            </tr>
-          ))}
+          {payments.map(
+            ({ transferId, isReturn, transactionNumber, amountMinor, currency, state, status, ...word }) => (
+              <tr>
+                <td>
+                  <Id of={transactionNumber ?? transferId} to={carriedPage({ transferId, isReturn })} />
+                </td>
+                <td class="number">
+                  <Amount minor={amountMinor} currency={currency} />
+                </td>
+                <td>{state}</td>
+                <td>{bankWord(word) ?? '–'}</td>
+                <td>{status === null ? '–' : <Status of={status} />}</td>
+              </tr>
+            ),
+          )}
         </tbody>
       </table>
     </Scroll>
@@ -254,8 +257,8 @@ function Entries({ context: { privacy }, counts, entries }: EntriesProps) {
   );
 }
 
-function Led({ entry: { kind, transferId, incomingTransferId } }: { readonly entry: ToldEntry }) {
-  if (transferId !== null) return <a href={`/outgoing-transfers/${transferId}`}>{kind}</a>;
+function Led({ entry: { kind, transferId, isReturn, incomingTransferId } }: { readonly entry: ToldEntry }) {
+  if (transferId !== null) return <a href={carriedPage({ transferId, isReturn })}>{kind}</a>;
   if (incomingTransferId !== null) return <a href={`/incoming-transfers/${incomingTransferId}`}>{kind}</a>;
   return <>{kind}</>;
 }
@@ -273,9 +276,9 @@ function Statements({ told }: { readonly told: Told | null }) {
       <h2>What it says ({told.total.toLocaleString('en-GB')})</h2>
       {told.total > told.statements.length ? <p class="quiet">The first {told.statements.length} are shown.</p> : null}
       <ul class="plain">
-        {told.statements.map(({ about, says, fileId, transferId, state }) => (
+        {told.statements.map(({ about, says, fileId, transferId, isReturn, state }) => (
           <li>
-            {about} {transferId === null ? null : <Id of={transferId} to={`/outgoing-transfers/${transferId}`} />}
+            {about} {transferId === null ? null : <Id of={transferId} to={carriedPage({ transferId, isReturn })} />}
             {fileId === null ? null : <Id of={fileId} to={`/bank-files/${fileId}`} />}: {says}
             {state === null ? null : `; it is ${state} now`}
           </li>

@@ -4,6 +4,7 @@ import { type Actor, readActors } from '../../db/people/actors.ts';
 import { asId, type BankFileRequestId } from '../../domain/common/ids.ts';
 import { listPage } from '../lists/list-page.tsx';
 import { newestFirst } from '../lists/newest-first.ts';
+import { carriedPage } from '../look/links.ts';
 import { Amount, amountText, Id, Instant, Status } from '../look/values.tsx';
 import type { Page } from '../page/page.ts';
 import { actionsOf } from '../remedies/remedy-pages.tsx';
@@ -157,7 +158,7 @@ export const heldPaymentList = listPage<HeldPayment>({
   columns: [
     {
       header: 'Payment',
-      cell: ({ transferId }) => <Id of={transferId} to={`/outgoing-transfers/${transferId}`} />,
+      cell: (held) => <Id of={held.transferId} to={carriedPage(held)} />,
       text: ({ transferId }) => transferId,
     },
     { header: 'Bank', cell: ({ provider }) => provider, text: ({ provider }) => provider },

@@ -24,6 +24,17 @@ export function pageOf(resource: string, id: string): string | null {
   return folder === undefined ? null : `/${folder}/${encodeURIComponent(id)}`;
 }
 
+/** The page of a transfer that a file carries: an outgoing one, or the money in that it returns. */
+export function carriedPage({
+  transferId,
+  isReturn,
+}: {
+  readonly transferId: string;
+  readonly isReturn: boolean;
+}): string {
+  return `/${isReturn ? 'incoming' : 'outgoing'}-transfers/${transferId}`;
+}
+
 /** A workflow in Temporal's UI; null: no address of it is configured. */
 export function workflowLink({ temporalUiUrl }: ConsoleSettings, workflowId: string): string | null {
   return temporalUiUrl === null ? null : `${temporalUiUrl}/workflows/${encodeURIComponent(workflowId)}`;

@@ -17,6 +17,8 @@ export interface StoredEntry {
   /** The bank's reference of the entry, and of the entry that holds this one of its details. */
   readonly reference: string | null;
   readonly entryReference: string | null;
+  /** Of money that came in: the payer's own id of it. */
+  readonly payerReference?: string | null;
   readonly outcome: 'applied' | 'no-effect' | 'waiting' | 'break';
 }
 
@@ -34,8 +36,8 @@ export interface NewEntry extends StoredEntry {
 // A sum of a batch, or what was unknown, becomes known later; anything else is told once.
 const STORE = `
   INSERT INTO bank_entries (provider, key, file_id, account, direction, amount_minor, currency, booked_on, kind, transfer_id, code, reference,
-    entry_reference, batch_id, batch_count, charges_minor, outcome)
-  VALUES ($1, $2, $3::uuid, $4, $5, $6, $7, $8::date, $9, $10::uuid, $11, $12, $13, $14, $15, $16, $17)
+    entry_reference, batch_id, batch_count, charges_minor, outcome, payer_reference)
+  VALUES ($1, $2, $3::uuid, $4, $5, $6, $7, $8::date, $9, $10::uuid, $11, $12, $13, $14, $15, $16, $17, $18)
   ON CONFLICT (provider, key) DO UPDATE SET kind = excluded.kind, transfer_id = excluded.transfer_id, code = excluded.code, outcome = excluded.outcome,
       account = excluded.account, batch_id = excluded.batch_id, batch_count = excluded.batch_count,
       charges_minor = excluded.charges_minor
@@ -45,7 +47,8 @@ export async function storeEntry(tx: Transaction, provider: string, fileId: stri
   const { key, account, direction, amountMinor, currency, bookedOn, kind, transferId, code, outcome } = entry;
   const said = [account, direction, amountMinor, currency, bookedOn, kind, transferId, code];
   const batch = [entry.batchId, entry.batchCount, entry.chargesMinor];
-  await tx.statement(STORE, [provider, key, fileId, ...said, entry.reference, entry.entryReference, ...batch, outcome]);
+  const names = [entry.reference, entry.entryReference, ...batch, outcome, entry.payerReference ?? null];
+  await tx.statement(STORE, [provider, key, fileId, ...said, ...names]);
 }
 
 /** As \`isSameAccount\` in SQL. Rows from before have no account: they are of any. */

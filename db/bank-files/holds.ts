@@ -1,4 +1,4 @@
-import { PAID_BEFORE } from '../../domain/bank-files/exchange/holds.ts';
+import { CONTRADICTED, PAID_BEFORE } from '../../domain/bank-files/exchange/holds.ts';
 import type { Transaction } from '../query/database.ts';
 
 // Stronger than a restore's reason. What was said of the other reason is void.
@@ -7,4 +7,15 @@ const HOLD = `UPDATE bank_instructions SET held_reason = $2, bank_says = NULL WH
 /** No file takes the transfer's waiting submission until a person has decided; the alarm of silent payments tells of it. */
 export async function holdQueued(tx: Transaction, transferId: string, reason: string = PAID_BEFORE): Promise<void> {
   await tx.statement(HOLD, [transferId, reason]);
+}
+
+// What people have said of it stands.
+const HOLD_CONTRADICTED = `
+  UPDATE bank_instructions SET held_reason = '${CONTRADICTED}'
+  WHERE transfer_id = $1::uuid AND is_return AND held_reason IS NULL AND state IN ('delivered', 'received', 'confirmation', 'released')`;
+
+/** A debit of the transfer is a break: nothing is paid again, and how a return ended that is at the bank, people say. */
+export async function holdContradicted(tx: Transaction, transferId: string): Promise<void> {
+  await holdQueued(tx, transferId);
+  await tx.statement(HOLD_CONTRADICTED, [transferId]);
 }

@@ -1,4 +1,4 @@
-import { PAID_BEFORE, RESTORED } from '../../domain/bank-files/exchange/holds.ts';
+import { CONTRADICTED, DEBIT_NOT_KNOWN, PAID_BEFORE, RESTORED } from '../../domain/bank-files/exchange/holds.ts';
 import type { InstructionState } from '../../domain/bank-files/exchange/progress.ts';
 import type { PaymentInstruction } from '../../domain/bank-files/instructions.ts';
 import { recordNotFound } from '../../domain/common/errors.ts';
@@ -25,6 +25,8 @@ export interface NewInstruction extends Details {
   readonly scheme: string;
   readonly currency: string;
   readonly amountMinor: bigint;
+  /** It returns money in that is not credited: the transfer is an incoming one. */
+  readonly isReturn: boolean;
 }
 
 export interface Instruction {
@@ -47,26 +49,37 @@ export interface Instruction {
   readonly expectedBy: Date | null;
   /** Why no file takes it. */
   readonly heldReason: string | null;
+  /** It returns money in: the transfer is an incoming one. */
+  readonly isReturn: boolean;
 }
 
 const COLUMNS = `transfer_id AS "transferId", attempt, instruction_id AS "instructionId", payment_reference AS "paymentReference",
   amount_minor AS "amountMinor", currency, state, file_id AS "fileId", batch_id AS "batchId", status_code AS "statusCode", reasons,
   payee_check AS "payeeCheck", bank_reference AS "bankReference", queued_at AS "queuedAt", delivered_at AS "deliveredAt", heard_at AS "heardAt", expected_by AS "expectedBy",
-  held_reason AS "heldReason"`;
+  held_reason AS "heldReason", is_return AS "isReturn"`;
 
 // A submission before one that stands, or after one that the bank has not rejected, is none: whatever runs at the same time.
-// A payment of before a restore may have been in a file that is lost.
+// A payment of before a restore may have been in a file that is lost, unless it was dated later: dates only move on. So may the return of
+// money that the bank had booked by then, under an id that is lost as well.
 const RESTORE = `EXISTS (SELECT FROM bank_restores restore WHERE restore.provider = $3 AND NOT EXISTS (
-      SELECT FROM outgoing_transfers WHERE id = $1::uuid AND ${IS_LATER}))`;
-const IS_REJECTED = `($11::text[] IS NOT NULL AND NOT ${RESTORE})`;
+      SELECT FROM outgoing_transfers WHERE id = $1::uuid AND ${IS_LATER})
+      AND NOT EXISTS (SELECT FROM incoming_transfers incoming JOIN bank_entries entry ON (entry.provider, entry.key) = (incoming.provider, service_provider_id)
+        WHERE incoming.id = $1::uuid AND booked_on > (began_at AT TIME ZONE 'UTC')::date + 5))`;
+// The bank may have returned the money by itself, by a booking that named nothing of it, or came before this return was due.
+const DEBIT_UNKNOWN = `EXISTS (SELECT FROM incoming_transfers incoming
+      JOIN bank_entries credit ON (credit.provider, credit.key) = (incoming.provider, incoming.service_provider_id)
+      JOIN bank_entries debit ON debit.provider = incoming.provider AND debit.currency = incoming.currency AND debit.booked_on >= credit.booked_on
+    WHERE incoming.id = $1::uuid AND debit.direction = 'debit' AND debit.kind = 'unknown' AND debit.outcome = 'waiting' AND debit.amount_minor = $9)`;
+const IS_REJECTED = `($11::text[] IS NOT NULL AND NOT $12 AND NOT ${RESTORE})`;
 const HELD = `CASE WHEN ${IS_REJECTED} THEN NULL
       WHEN EXISTS (SELECT FROM bank_entries WHERE transfer_id = $1::uuid AND kind = 'payment') THEN '${PAID_BEFORE}'
-      WHEN ${RESTORE} THEN '${RESTORED}' END`;
+      WHEN ${RESTORE} THEN '${RESTORED}'
+      WHEN $12 AND ${DEBIT_UNKNOWN} THEN '${DEBIT_NOT_KNOWN}' ELSE $13 END`;
 const STORE = `
   INSERT INTO bank_instructions (transfer_id, attempt, provider, instruction_id, payment_reference, account, scheme, currency, amount_minor, details,
-    state, reasons, held_reason, queued_at)
+    state, reasons, is_return, held_reason, queued_at)
   SELECT $1::uuid, $2, $3, $4, $5, $6::jsonb, $7, $8, $9, $10::jsonb, CASE WHEN ${IS_REJECTED} THEN 'rejected' ELSE 'queued' END,
-    coalesce($11::text[], '{}'), ${HELD}, service_now()
+    coalesce($11::text[], '{}'), $12, ${HELD}, service_now()
   WHERE NOT EXISTS (SELECT FROM bank_instructions WHERE transfer_id = $1::uuid AND (attempt >= $2 OR state <> 'rejected'))
   ON CONFLICT DO NOTHING`;
 const STANDING = `
@@ -81,18 +94,19 @@ export async function findStanding(reader: Reader, transferId: string, attempt: 
 
 /**
  * Stores an instruction, once, or finds the submission that answers for it. With reasons it is stored as rejected, so that it stays rejected
- * whatever the profile takes later; not one of before a restore, which the bank may have by an earlier profile.
+ * whatever the profile takes later; not one of before a restore, which the bank may have by an earlier profile. A return is held instead:
+ * its money has no other way out. `hold`: why no file takes it.
  */
 export async function storeInstruction(
   tx: Transaction,
   instruction: NewInstruction,
-  reasons: readonly string[] | null,
+  { reasons, hold = null }: { readonly reasons: readonly string[] | null; readonly hold?: string | null },
 ): Promise<Instruction> {
-  const { transferId, attempt, provider, instructionId, paymentReference, account, scheme } = instruction;
+  const { transferId, attempt, provider, instructionId, paymentReference, account, scheme, isReturn } = instruction;
   const { currency, amountMinor, ultimateDebtorName, creditor, remittanceText, attributes } = instruction;
   const details: Details = { ultimateDebtorName, creditor, remittanceText, attributes };
   const head = [transferId, attempt, provider, instructionId, paymentReference];
-  await tx.statement(STORE, [...head, account, scheme, currency, amountMinor, details, reasons]);
+  await tx.statement(STORE, [...head, account, scheme, currency, amountMinor, details, reasons, isReturn, hold]);
   const stored = await findStanding(tx, transferId, attempt);
   if (stored === null) throw recordNotFound('bankInstruction', 'transferId', transferId);
   return stored;
@@ -107,7 +121,7 @@ export async function readLatestInstruction(reader: Reader, transferId: string):
 }
 
 /** An instruction with all that a file says of it. */
-export interface DueInstruction extends Omit<NewInstruction, 'provider'> {
+export interface DueInstruction extends Omit<NewInstruction, 'provider' | 'isReturn'> {
   readonly queuedAt: Date;
 }
 
@@ -165,8 +179,7 @@ const BY_INSTRUCTION_ID = `SELECT ${COLUMNS} FROM bank_instructions WHERE provid
 // Of several attempts, the one that can have paid: the latest that the bank did not reject. One that waits for its file cannot, unless a
 // restore has lost the file that carried it.
 const BY_REFERENCE = `
-  SELECT ${COLUMNS} FROM bank_instructions
-  WHERE provider = $1 AND transfer_id = $2::uuid AND (state <> 'queued' OR held_reason = '${RESTORED}')
+  SELECT ${COLUMNS} FROM bank_instructions WHERE provider = $1 AND transfer_id = $2::uuid AND (state <> 'queued' OR held_reason = '${RESTORED}')
   ORDER BY state = 'rejected', attempt DESC LIMIT 1`;
 
 const OF_TRANSFER_IN_FILE = `
@@ -249,11 +262,12 @@ export interface Heard {
   readonly bankReference: string | null;
 }
 
+const IS_STILL_HELD = `$4 = $3 OR held_reason = '${CONTRADICTED}' AND $4 NOT IN ('completed', 'rejected', 'failed')`;
 const MOVE = `
   UPDATE bank_instructions SET state = $4, heard_at = CASE WHEN $5 THEN service_now() ELSE heard_at END,
-    held_reason = CASE WHEN $4 = 'queued' THEN held_reason END, bank_says = CASE WHEN $4 = 'queued' THEN bank_says END, status_code = coalesce($6, status_code),
-    reasons = CASE WHEN $6::text IS NULL THEN reasons ELSE $7::text[] END, payee_check = coalesce($8, payee_check),
-    matched_name = coalesce($9, matched_name), bank_reference = coalesce(bank_reference, $10),
+    held_reason = CASE WHEN ${IS_STILL_HELD} THEN held_reason END, bank_says = CASE WHEN ${IS_STILL_HELD} THEN bank_says END,
+    status_code = coalesce($6, status_code), reasons = CASE WHEN $6::text IS NULL THEN reasons ELSE $7::text[] END,
+    payee_check = coalesce($8, payee_check), matched_name = coalesce($9, matched_name), bank_reference = coalesce(bank_reference, $10),
     expected_by = CASE WHEN $4 IN ('completed', 'rejected', 'failed') THEN NULL WHEN $5 THEN service_now() + $11 * interval '1 hour' ELSE expected_by END
   WHERE transfer_id = $1::uuid AND attempt = $2 AND state = $3 RETURNING 1 AS moved`;
 

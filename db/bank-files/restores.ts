@@ -122,16 +122,19 @@ export async function takeAgainForHeld(tx: Transaction, provider: string): Promi
 // Attempts before it may be lost as well, so the number is the one that the bank names, or the next. `received`: no file of ours carries it.
 const RECOVER = `
   INSERT INTO bank_instructions (transfer_id, attempt, provider, instruction_id, payment_reference, account, scheme, currency, amount_minor,
-    details, state, queued_at, expected_by)
+    details, state, is_return, queued_at, expected_by)
   SELECT transfer.id, named.attempt, transfer.provider, $3 || named.attempt, $3, '{}', transfer.scheme, transfer.currency, transfer.amount_minor,
-    '{}', 'received', service_now(), service_now() + $5 * interval '1 hour'
-  FROM outgoing_transfers transfer JOIN bank_restores restore ON restore.provider = transfer.provider,
+    '{}', 'received', transfer.is_return, service_now(), service_now() + $5 * interval '1 hour'
+  FROM (SELECT id, provider, scheme, currency, amount_minor, created_at, false AS is_return FROM outgoing_transfers
+      WHERE id = $1::uuid AND scope = 'external' AND method = 'built-in' AND status IN ('pending', 'processing')
+    UNION ALL SELECT id, provider, scheme, currency, amount_minor, created_at, true FROM incoming_transfers
+      WHERE id = $1::uuid AND scope = 'external' AND method = 'built-in' AND status <> 'completed' AND send_back_status <> 'done') AS transfer
+    JOIN bank_restores restore ON restore.provider = transfer.provider,
     LATERAL (SELECT coalesce($4::integer, 1 + coalesce(max(attempt), 0)) AS attempt
       FROM bank_instructions WHERE transfer_id = transfer.id) AS named
-  WHERE transfer.id = $1::uuid AND transfer.provider = $2 AND transfer.scope = 'external' AND transfer.method = 'built-in'
-    AND transfer.scheme IS NOT NULL AND transfer.status IN ('pending', 'processing') AND transfer.created_at <= restore.began_at
+  WHERE transfer.provider = $2 AND transfer.scheme IS NOT NULL AND transfer.created_at <= restore.began_at
     AND NOT EXISTS (SELECT FROM bank_instructions WHERE transfer_id = transfer.id AND (state <> 'rejected' OR attempt >= named.attempt))
-  ON CONFLICT DO NOTHING RETURNING instruction_id AS "instructionId", amount_minor AS "amountMinor", currency`;
+  ON CONFLICT DO NOTHING RETURNING instruction_id AS "instructionId", amount_minor AS "amountMinor", currency, is_return AS "isReturn"`;
 
 export interface LostSubmission {
   readonly provider: string;
@@ -145,6 +148,7 @@ interface Recovered {
   readonly instructionId: string;
   readonly amountMinor: bigint;
   readonly currency: string;
+  readonly isReturn: boolean;
 }
 
 /**

@@ -6,6 +6,8 @@ import { type StoredEntry, sameAccount } from './entries.ts';
 export interface StatementLine extends StoredEntry {
   /** Of the payment that it is about. */
   readonly instructionId: string | null;
+  /** The money in that it returns, by the bank's id. */
+  readonly sentBackId: string | null;
 }
 
 export interface StatementQuery {
@@ -23,7 +25,8 @@ const PAGE = `
   SELECT entry.key, entry.direction, entry.amount_minor AS "amountMinor", entry.currency, entry.booked_on AS "bookedOn", entry.kind,
     entry.transfer_id AS "transferId", entry.code, entry.reference, entry.entry_reference AS "entryReference", entry.outcome, (
       SELECT instruction_id FROM bank_instructions instruction WHERE instruction.transfer_id = entry.transfer_id
-      ORDER BY state = 'rejected', attempt DESC LIMIT 1) AS "instructionId"
+      ORDER BY state = 'rejected', attempt DESC LIMIT 1) AS "instructionId",
+    (SELECT service_provider_id FROM incoming_transfers WHERE id = entry.transfer_id) AS "sentBackId"
   FROM bank_entries entry
   WHERE entry.provider = $1 AND entry.currency = $2 AND entry.booked_on >= ($3::timestamptz AT TIME ZONE 'UTC')::date
     AND entry.booked_on < ($4::timestamptz AT TIME ZONE 'UTC')::date AND ($5::text IS NULL OR entry.key > $5)
@@ -102,10 +105,18 @@ export async function hasUnstated(
 }
 
 const RECEIVED = `
-  SELECT payload FROM provider_callbacks WHERE provider = $1 AND provider_event_id = 'entry:' || $2 AND kind = 'payment-received'`;
+  SELECT payload, EXISTS (SELECT FROM incoming_transfers received JOIN bank_entries debit ON debit.transfer_id = received.id
+      WHERE received.provider = $1 AND received.service_provider_id = $2 AND debit.kind = 'payment' AND debit.outcome IN ('applied', 'no-effect')) AS returned
+  FROM provider_callbacks WHERE provider = $1 AND provider_event_id = 'entry:' || $2 AND kind = 'payment-received'`;
+
+interface ReceivedEvent {
+  readonly payload: unknown;
+  /** The bank has booked its return. */
+  readonly returned: boolean;
+}
 
 /** The report of a payment in, as it was stored; null if there was none. */
-export async function readReceivedEvent(reader: Reader, provider: string, key: string): Promise<unknown> {
-  const [found] = await reader.statement<{ readonly payload: unknown }>(RECEIVED, [provider, key]);
-  return found?.payload ?? null;
+export async function readReceivedEvent(reader: Reader, provider: string, key: string): Promise<ReceivedEvent | null> {
+  const [found] = await reader.statement<ReceivedEvent>(RECEIVED, [provider, key]);
+  return found ?? null;
 }

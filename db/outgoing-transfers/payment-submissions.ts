@@ -3,6 +3,8 @@ import { alias } from 'drizzle-orm/pg-core';
 import { recordNotFound } from '../../domain/common/errors.ts';
 import type { IncomingTransferId, OutgoingTransferId } from '../../domain/common/ids.ts';
 import { paymentReferenceOf } from '../../domain/common/payment-references.ts';
+import type { PartyAccount } from '../../domain/incoming-transfers/incoming-transfers.ts';
+import { textOfReturn } from '../../domain/outgoing-transfers/requests/returns.ts';
 import { accounts, incomingTransfers, outgoingTransfers } from '../common/schema.ts';
 import { SUBMISSIONS_CLOSED } from '../providers/submissions.ts';
 import type { Reader } from '../query/database.ts';
@@ -44,6 +46,16 @@ const SUBMISSION = prepared((db, given: Given<{ ids: readonly string[] }>) => {
     .where(isListed(id, given.ids));
 });
 
+function partyOf(account: Omit<PartyAccount, 'alias' | 'ledgerNumber' | 'currency'> | null, name: string | null) {
+  return {
+    name: account?.accountHolderName ?? name ?? NO_NAME,
+    country: account?.country ?? null,
+    iban: account?.iban ?? null,
+    accountNumber: account?.accountNumber ?? null,
+    routingCodes: account?.routingCodes ?? {},
+  };
+}
+
 /** What messages between banks say where a name must be and none is known. */
 const NO_NAME = 'NOTPROVIDED';
 
@@ -80,13 +92,7 @@ export async function readDueSubmission(reader: Reader, id: OutgoingTransferId, 
         accountNumber: found.accountNumber,
         routingCodes: found.routingCodes ?? {},
       },
-      creditor: {
-        name: creditor?.accountHolderName ?? beneficiary?.fullName ?? NO_NAME,
-        country: creditor?.country ?? null,
-        iban: creditor?.iban ?? null,
-        accountNumber: creditor?.accountNumber ?? null,
-        routingCodes: creditor?.routingCodes ?? {},
-      },
+      creditor: partyOf(creditor, beneficiary?.fullName ?? null),
       remittanceText: found.description ?? found.transactionNumber,
       attributes: textAttributes(found.schemeAttributes),
       returnOf:
@@ -121,7 +127,7 @@ const INCOMING = lookUpIn(incomingTransfers);
 export async function readReturn(reader: Reader, id: IncomingTransferId) {
   const transfer = await reader.find(INCOMING, id);
   if (transfer === null) throw recordNotFound('incomingTransfer', 'id', id);
-  const { serviceProviderId } = transfer;
+  const { serviceProviderId, receiverAccount } = transfer;
   if (serviceProviderId === null) throw new Error(`incoming transfer ${id} came from no provider`);
   return {
     provider: transfer.provider,
@@ -132,6 +138,14 @@ export async function readReturn(reader: Reader, id: IncomingTransferId) {
       serviceProviderId,
       amountMinor: transfer.amountMinor,
       currency: transfer.currency,
+      scheme: transfer.scheme,
+      creditor: partyOf(transfer.senderAccount, transfer.senderName),
+      receiver: {
+        iban: receiverAccount?.iban ?? null,
+        accountNumber: receiverAccount?.accountNumber ?? null,
+        routingCodes: receiverAccount?.routingCodes ?? {},
+      },
+      remittanceText: textOfReturn(transfer),
     },
   };
 }

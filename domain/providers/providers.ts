@@ -56,14 +56,18 @@ export interface OfferFound {
   readonly country: string;
 }
 
+/** The provider's offers for a currency. */
+export function offersIn(provider: Provider, currency: string): readonly ProviderOffer[] {
+  const named = provider.offers.filter(({ currencies }) => currencies?.includes(currency));
+  return named.length > 0 ? named : provider.offers.filter(({ currencies }) => currencies === null);
+}
+
 /** The provider's offer for the currency and country, or null. */
 export function findOffer(
   provider: Provider,
   wanted: { readonly currency: string; readonly country: string | null },
 ): OfferFound | null {
-  const named = provider.offers.filter(({ currencies }) => currencies?.includes(wanted.currency));
-  const candidates = named.length > 0 ? named : provider.offers.filter(({ currencies }) => currencies === null);
-  const offer = candidates.find(
+  const offer = offersIn(provider, wanted.currency).find(
     ({ countries }) => wanted.country === null || countries === null || countries.includes(wanted.country),
   );
   return offer === undefined ? null : { provider, offer, country: wanted.country ?? offer.defaultCountry };

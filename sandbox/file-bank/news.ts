@@ -78,26 +78,31 @@ export class News {
       teller.recall(recall.recallReference, recall.status === 'accepted', recall.code);
   }
 
-  /** A held payment is told once it is released. */
+  /** A held payment is told once it is released, and the return of one by the reference under which it came. */
   #tellPaymentIn(bank: Bank, payment: PaymentIn, put: NewRows): void {
     const before = bank.books.paymentsIn.get(payment.paymentId);
-    if (payment.status !== 'booked' || (before !== undefined && before.status !== 'held')) return;
+    const isHeld = before === undefined || before.status === 'held';
+    const isNews = payment.status === 'booked' ? isHeld : payment.status === 'sent-back' && before?.status === 'booked';
+    if (!isNews) return;
     const account = payment.receiver.iban ?? payment.receiver.accountNumber ?? '';
     const customer = customerOf(bank, account);
     if (customer === null) return;
+    const { paymentReference, sentBack } = payment;
+    const reference = sentBack === null ? paymentReference : `${paymentReference}B`;
     const booking = this.#book(
       bank,
       {
         customer,
         account,
         currency: payment.currency,
-        kind: 'payment-in',
+        kind: sentBack === null ? 'payment-in' : 'payment-in-sent-back',
         amountMinor: payment.amountMinor,
-        entryReference: payment.paymentReference,
-        bankReference: payment.paymentReference,
+        entryReference: reference,
+        bankReference: reference,
         isOfBatch: false,
         place: null,
-        returnCode: null,
+        returnCode: sentBack?.code ?? null,
+        ...(sentBack === null ? {} : { originalReference: paymentReference }),
         party: {
           name: payment.senderName,
           account: payment.senderAccount?.iban ?? payment.senderAccount?.accountNumber ?? null,

@@ -150,6 +150,8 @@ export interface Booking {
   readonly isOfBatch: boolean;
   readonly place: InstructionPlace | null;
   readonly returnCode: string | null;
+  /** Of money that goes back: the bank's reference of the booking by which it came. */
+  readonly originalReference?: string;
   /** The other side: the payee of a debit, the payer of a credit. */
   readonly party: { readonly name: string | null; readonly account: string | null; readonly bic: string | null };
   readonly remittanceText: string | null;

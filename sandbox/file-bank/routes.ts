@@ -5,7 +5,13 @@ import { amountNumber } from '../../domain/common/money.ts';
 import type { Change, Payment } from '../bank/books.ts';
 import { leverRequests, NO_FIELD, NO_FIELDS_REQUEST } from '../bank/payments/lever-requests.ts';
 import { complete, findPayment, showPayment } from '../bank/payments/payments.ts';
-import { PAYMENT_IN_REQUEST, receivePayment, releasePayment, showPaymentIn } from '../bank/payments/payments-in.ts';
+import {
+  PAYMENT_IN_REQUEST,
+  receivePayment,
+  releasePayment,
+  returnByHand,
+  showPaymentIn,
+} from '../bank/payments/payments-in.ts';
 import { returnFromCreditor } from '../bank/payments/returns.ts';
 import { positions } from '../bank/payments/statement.ts';
 import { amountMinor, answer, BankError, invalid, notFound, readBody, reference } from '../bank/wire.ts';
@@ -127,6 +133,10 @@ function leverRoutes(app: App, fileBank: FileBank): void {
   app.post('/payments-in/:paymentId/release', async (c) =>
     answer(c, 200, showPaymentIn(bank, await releasePayment(bank, c.req.param('paymentId')))),
   );
+  app.post('/payments-in/:paymentId/send-back', async (c) => {
+    await readBody(c, NO_FIELDS_REQUEST);
+    return answer(c, 200, showPaymentIn(bank, await returnByHand(bank, c.req.param('paymentId'))));
+  });
   app.post('/end-of-day', async (c) => {
     await readBody(c, NO_FIELDS_REQUEST);
     const today = bank.now().toISOString().slice(0, 10);

@@ -10,7 +10,8 @@ import { paymentReferenceOf } from '../../domain/common/payment-references.ts';
 import type { Json } from '../harness/api.ts';
 import { TESTER } from '../harness/audit.ts';
 import { FILES_BANK, type FilesWorld, filesWorld, PROFILE } from '../harness/bank-files/files-world.ts';
-import { accountReport, debitOf, statusOf } from '../harness/bank-files/scripted-bank.ts';
+import { accountReport, creditOf, debitOf, statusOf } from '../harness/bank-files/scripted-bank.ts';
+import { incomingSteps } from '../harness/transfers/payment-steps.ts';
 
 // After a restore our rows are older than what the bank has. A test sets back the rows that a restore would.
 
@@ -250,4 +251,46 @@ test('without a known restore, what the bank says of a payment that no file has 
   expect(await instructionOf(other.id)).toMatchObject({ state: 'queued', held_reason: PAID_BEFORE });
   await exchange.round();
   for (const { id } of [paid, rejected, other]) expect(timesSent(id)).toBe(0);
+});
+
+test('money in that was returned since the backup goes back once: the bank’s debit ends it, and what it has not told is held', async () => {
+  const iban = 'GB33BUKB20201555555555';
+  const debtor = { name: 'Grace Hopper', iban, accountNumber: null, bic: null };
+  const keys = ['told', 'asked before it is told', 'untold'].map((name) => `returned, ${name}`);
+  files.bank.say(accountReport('camt.054', ...keys.map((key) => ({ ...creditOf(key, 700n, 'unknown'), debtor }))));
+  await files.rounds(exchange);
+  const ids: string[] = [];
+  for (const key of keys) {
+    const [{ id }] = await files.rows(`SELECT id FROM incoming_transfers WHERE service_provider_id = '${key}'`);
+    const answer = await files.api.call('POST', `/incoming-transfers/${id}/return`, { workflow: { code: 'direct' } });
+    expect(answer.status, answer.text).toBe(200);
+    ids.push(id);
+  }
+  const [told = '', asked = '', untold = ''] = ids;
+  const { go } = incomingSteps(files.dependencies);
+  for (const id of ids) expect(await go(id)).toMatchObject({ do: 'wait' });
+  await files.rounds(exchange);
+  const sent = new Map(ids.map((id) => [id, files.bank.payment(paymentReferenceOf(id))]));
+  files.bank.take();
+  await files.rows(`DELETE FROM bank_instructions WHERE transfer_id IN ('${ids.join("','")}')`);
+
+  await restored();
+  const debitsOf = (...of: readonly string[]) =>
+    of.flatMap((id) => {
+      const payment = sent.get(id);
+      return payment === undefined ? [] : [debitOf(payment)];
+    });
+  await go(asked);
+  expect(await instructionOf(asked)).toMatchObject({ state: 'queued', held_reason: RESTORED, is_return: true });
+  files.bank.sayInArchive(accountReport('camt.054', ...debitsOf(told, asked)));
+  await files.rounds(exchange);
+  await go(untold);
+  await files.rounds(exchange);
+  const status = async (id: string) =>
+    (await files.rows(`SELECT send_back_status AS status FROM incoming_transfers WHERE id = '${id}'`))[0].status;
+  expect(await Promise.all(ids.map(status))).toEqual(['done', 'done', 'due']);
+  for (const id of [told, asked])
+    expect(await instructionOf(id)).toMatchObject({ state: 'completed', is_return: true });
+  expect(await instructionOf(untold)).toMatchObject({ state: 'queued', held_reason: RESTORED });
+  expect(ids.map(timesSent)).toEqual([0, 0, 0]);
 });

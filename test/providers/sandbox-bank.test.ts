@@ -13,6 +13,7 @@ import {
   startSandbox,
   temporaryDirectory,
 } from '../harness/servers/sandbox.ts';
+import { returnInFull } from './conformance/sandbox-payments.ts';
 
 const directory = temporaryDirectory();
 let receiver: CallbackReceiver;
@@ -429,15 +430,7 @@ describe('payments in', () => {
 
   test('go back whole and once', async () => {
     const { body } = await post('/payments-in', good);
-    const incomingTransferId = randomUUID();
-    const request = {
-      incomingTransferId,
-      paymentReference: paymentReferenceOf(incomingTransferId),
-      serviceProviderId: String(body.paymentId),
-      amountMinor: 2_550n,
-      currency: 'GBP',
-      code: 'AC04',
-    };
+    const request = returnInFull(String(body.paymentId), 2_550n);
     const first = await bank.returnPayment(request, {});
     expect(first).toMatchObject({ outcome: 'returned' });
     expect(await bank.returnPayment(request, {})).toEqual(first);
@@ -475,13 +468,7 @@ describe('payments in', () => {
         { ourReference: kept.ourReference, amount: 40, code: 'CUST', status: 'completed' },
       ],
     });
-    const incomingTransferId = randomUUID();
-    const whole = { incomingTransferId, paymentReference: paymentReferenceOf(incomingTransferId), code: 'AC04' };
-    const { serviceProviderId } = returnOf;
-    const sentBack = await bank.returnPayment(
-      { ...whole, serviceProviderId, amountMinor: 10_000n, currency: 'GBP' },
-      {},
-    );
+    const sentBack = await bank.returnPayment(returnInFull(returnOf.serviceProviderId, 10_000n), {});
     expect(sentBack).toMatchObject({ outcome: 'rejected' });
     const unknown = { serviceProviderId: randomUUID(), code: 'CUST' };
     const stray = await bank.submitPayment({ ...paymentOf(150n), returnOf: unknown }, {});

@@ -1,6 +1,8 @@
 import { endHeld, keepHeld, listPaymentsToEnd, type ToEnd } from '../../../db/bank-files/by-hand/held.ts';
 import { readClock } from '../../../db/common/clock.ts';
+import { wakeIncoming } from '../../../db/incoming-transfers/work.ts';
 import { rejectionCode } from '../../../domain/bank-files/exchange/progress.ts';
+import { asId, type IncomingTransferId } from '../../../domain/common/ids.ts';
 import { rejectionOf } from '../../providers/iso20022/rejections.ts';
 import type { ProviderEvent } from '../../providers/port.ts';
 import type { BankServices } from '../exchange/bank.ts';
@@ -22,10 +24,15 @@ export async function endHeldPayments(services: BankServices): Promise<void> {
   for (const held of await listPaymentsToEnd(database.reader, bank.provider, PAYMENTS_AT_ONCE)) {
     const { transferId } = held;
     try {
-      const outcome = await applyOnce(services, eventOf(held, occurredAt));
+      const event = eventOf(held, occurredAt);
+      const outcome = event === null ? 'no-effect' : await applyOnce(services, event);
       const isEnded = outcome === 'applied' || outcome === 'no-effect';
       const reasons = held.bankSays === 'rejected' ? REASONS : [];
-      await database.transaction((tx) => (isEnded ? endHeld(tx, held, reasons) : keepHeld(tx, held)));
+      await database.transaction(async (tx) => {
+        await (isEnded ? endHeld(tx, held, reasons) : keepHeld(tx, held));
+        // Its next attempt is held for people.
+        if (held.isReturn) wakeIncoming(tx, asId<IncomingTransferId>(transferId));
+      });
       if (isEnded) continue;
       logger.error(
         { provider: bank.provider, transferId },
@@ -39,18 +46,19 @@ export async function endHeldPayments(services: BankServices): Promise<void> {
   }
 }
 
-function eventOf({ transferId, attempt, instructionId, bankSays, ...money }: ToEnd, occurredAt: Date): ProviderEvent {
-  const shared = {
-    occurredAt,
-    ourReference: transferId,
-    serviceProviderId: instructionId,
-    serviceProviderReference: null,
-    amountMinor: money.amountMinor,
-    currency: money.currency,
-  };
+/** Null: nothing changes for the transfer, whose return goes on waiting. */
+function eventOf(
+  { transferId, attempt, instructionId, bankSays, isReturn, amountMinor, currency }: ToEnd,
+  occurredAt: Date,
+): ProviderEvent | null {
+  const claim = { occurredAt, ourReference: transferId, amountMinor, currency };
+  const shared = { ...claim, serviceProviderId: instructionId, serviceProviderReference: null };
   if (bankSays === 'paid') {
-    return { type: 'payment-completed', providerEventId: `${instructionId}:completed:by-hand`, ...shared };
+    const providerEventId = `${instructionId}:completed:by-hand`;
+    if (isReturn) return { type: 'payment-in-sent-back', isInstructed: true, providerEventId, ...claim };
+    return { type: 'payment-completed', providerEventId, ...shared };
   }
+  if (isReturn) return null;
   const error = rejectionOf(rejectionCode(REASONS));
   return { type: 'payment-rejected', providerEventId: `${instructionId}:rejected`, attempt, error, ...shared };
 }

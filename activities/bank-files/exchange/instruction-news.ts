@@ -8,18 +8,21 @@ import {
   moveInstruction,
 } from '../../../db/bank-files/instructions.ts';
 import { recoverInstruction } from '../../../db/bank-files/restores.ts';
+import { adoptReturnDecision, EXCHANGE } from '../../../db/incoming-transfers/incoming-transfers.ts';
+import { wakeIncoming } from '../../../db/incoming-transfers/work.ts';
 import { adoptPayment } from '../../../db/outgoing-transfers/outgoing-transfers.ts';
 import type { CallbackOutcome } from '../../../db/providers/callbacks.ts';
 import { RESTORED, TOLD_BEFORE } from '../../../domain/bank-files/exchange/holds.ts';
 import {
   type InstructionNews,
+  type InstructionState,
   type PaymentNews,
   progressAfter,
   rejectionCode,
 } from '../../../domain/bank-files/exchange/progress.ts';
 import { attemptIn } from '../../../domain/bank-files/instructions.ts';
 import type { AccountReport, BookedEntry } from '../../../domain/bank-files/messages.ts';
-import { asId, type OutgoingTransferId } from '../../../domain/common/ids.ts';
+import { asId, type IncomingTransferId, type OutgoingTransferId } from '../../../domain/common/ids.ts';
 import { parseWrittenId, paymentReferenceOf } from '../../../domain/common/payment-references.ts';
 import { rejectionOf } from '../../providers/iso20022/rejections.ts';
 import type { ProviderEvent } from '../../providers/port.ts';
@@ -86,17 +89,36 @@ export async function applyNews(
     const outcome = await applyToPayment(services, current, told, progress.news);
     const isKept = outcome === 'break' || outcome === 'waiting';
     if (isKept) await holdIfQueued(services, current);
-    const { state } = current;
-    const to = isKept ? state : progress.state;
-    if (await database.transaction((tx) => moveInstruction(tx, current, to, told.heard, bank.profile.silenceHours)))
-      return outcome;
+    if (await move(services, current, isKept ? current.state : progress.state, told.heard)) return outcome;
     current = await again(services, current);
   }
   throw new Error(`instruction ${instruction.instructionId} changes too often`);
 }
 
+/**
+ * Moves an instruction on; false if it has changed meanwhile. A return that the bank has not made is one that it rejected, whatever it said
+ * before: its transfer is woken with the same commit, and holds the next attempt for people.
+ */
+function move(
+  { database, bank }: BankServices,
+  instruction: Instruction,
+  to: InstructionState,
+  heard: Heard | null,
+): Promise<boolean> {
+  const { isReturn, transferId } = instruction;
+  const next = isReturn && to === 'failed' ? 'rejected' : to;
+  return database.transaction(async (tx) => {
+    const isMoved = await moveInstruction(tx, instruction, next, heard, bank.profile.silenceHours);
+    if (isMoved && isReturn && next === 'rejected') wakeIncoming(tx, asId<IncomingTransferId>(transferId));
+    return isMoved;
+  });
+}
+
 /** The bank has one that no file of ours has carried: whether another file may carry it, a person decides. */
-async function holdIfQueued({ database }: BankServices, { state, transferId }: Instruction): Promise<void> {
+export async function holdIfQueued(
+  { database }: BankServices,
+  { state, transferId }: Pick<Instruction, 'state' | 'transferId'>,
+): Promise<void> {
   if (state === 'queued') await database.transaction((tx) => holdQueued(tx, transferId, TOLD_BEFORE));
 }
 
@@ -124,6 +146,10 @@ export async function recoverLost(
   const recovered = await database.transaction(async (tx) => {
     const found = await recoverInstruction(tx, lost, bank.profile.silenceHours);
     if (found === null) return null;
+    if (found.isReturn) {
+      await adoptReturnDecision(tx, asId<IncomingTransferId>(transferId), EXCHANGE);
+      return found;
+    }
     const claim = { amountMinor: found.amountMinor.toString(), currency: found.currency, returned: null };
     const report = { serviceProviderId: found.instructionId, serviceProviderReference: null, code: null, claim };
     const id = asId<OutgoingTransferId>(transferId);
@@ -158,7 +184,8 @@ async function applyToPayment(
     entry !== undefined && (entry.amountMinor !== instruction.amountMinor || entry.currency !== instruction.currency);
   // A movement of another amount is compared even if the payment has ended: it is a break.
   const said = news ?? (isOtherAmount ? 'completed' : null);
-  if (said === null) return 'no-effect';
+  // Of a return only its end changes the transfer.
+  if (said === null || (instruction.isReturn && said !== 'completed')) return 'no-effect';
   return applyOnce(services, eventOf(instruction, told, TYPES[said], said));
 }
 
@@ -178,21 +205,22 @@ const TYPES = {
 } as const satisfies Record<PaymentNews, ProviderEvent['type']>;
 
 function eventOf(
-  { transferId, attempt, instructionId, amountMinor, currency, bankReference }: Instruction,
+  { transferId, attempt, instructionId, amountMinor, currency, bankReference, isReturn }: Instruction,
   { heard, occurredAt, entry }: Told,
   type: (typeof TYPES)[PaymentNews],
   said: PaymentNews | 'contradiction',
 ): ProviderEvent {
-  const shared = {
+  const claim = {
     // What the bank said, not the file that said it: a movement by its key.
     providerEventId: `${instructionId}:${said}${entry === undefined ? '' : `:${entry.key}`}`,
     occurredAt,
     ourReference: transferId,
-    serviceProviderId: instructionId,
-    serviceProviderReference: heard?.bankReference ?? bankReference,
     amountMinor: entry?.amountMinor ?? amountMinor,
     currency: entry?.currency ?? currency,
   };
+  if (isReturn) return { type: 'payment-in-sent-back', isInstructed: true, ...claim };
+  const serviceProviderReference = heard?.bankReference ?? bankReference;
+  const shared = { ...claim, serviceProviderId: instructionId, serviceProviderReference };
   const code = rejectionCode(heard?.reasons ?? []);
   switch (type) {
     case 'payment-rejected':

@@ -6,11 +6,11 @@ import { endHeldPayments } from '../by-hand/held-payments.ts';
 import { unusablePgp } from '../pgp/library.ts';
 import { assembleFiles } from './assemble.ts';
 import { type BankServices, LeaseLost } from './bank.ts';
-import { connectionsTo } from './connections.ts';
 import { deliverFiles } from './deliver.ts';
 import { archiveReader, fetchFiles, NOTHING_SEEN } from './fetch.ts';
 import { applyNews } from './instruction-news.ts';
 import { takeFiles } from './take.ts';
+import { connectionsTo } from './transport.ts';
 
 /** The exchange of files with one bank, one round at a time. */
 export interface Exchange {

@@ -1,28 +1,23 @@
-import type { Configuration } from '../../../config/configuration.ts';
 import { readLatestCancellation, storeCancellation } from '../../../db/bank-files/cancellations.ts';
 import { listReturns } from '../../../db/bank-files/entries.ts';
 import {
   findStanding,
   type Instruction,
-  type PayingAccount,
   readLatestInstruction,
   storeInstruction,
 } from '../../../db/bank-files/instructions.ts';
 import { listStatedAccounts, listStatementEntries, readReceivedEvent } from '../../../db/bank-files/statements.ts';
 import { readClock } from '../../../db/common/clock.ts';
-import { DatabaseUnavailable } from '../../../db/postgres/failures.ts';
 import type { Database } from '../../../db/query/database.ts';
 import { rejectionCode } from '../../../domain/bank-files/exchange/progress.ts';
 import { areAllNamed } from '../../../domain/bank-files/exchange/receipts.ts';
 import { ATTEMPTS_MAX, instructionIdOf } from '../../../domain/bank-files/instructions.ts';
 import { problemOf } from '../../../domain/bank-files/profile-rules.ts';
-import type { BankProfile } from '../../../domain/bank-files/profiles.ts';
 import { isUuid } from '../../../domain/common/ids.ts';
 import { dateInUtc, type LocalDate } from '../../../domain/common/time/dates.ts';
-import { type Provider as ConfiguredProvider, findOffer } from '../../../domain/providers/providers.ts';
+import { findOffer } from '../../../domain/providers/providers.ts';
 import { BOUNDARY_MS } from '../../../domain/reconciliation/movements.ts';
 import { type Provider, ProviderUnavailable } from '../port.ts';
-import type { AccountPlace } from '../ports/common.ts';
 import {
   type PaymentAnswer,
   type PaymentRequest,
@@ -31,16 +26,10 @@ import {
   recallNumber,
   recallReference,
 } from '../ports/payment-port.ts';
+import { answered, type Options, payingAccount } from './options.ts';
 import { NOT_TAKEN, rejectionOf, statedRejection } from './rejections.ts';
+import { returnCalls } from './returns.ts';
 import { receivedState, statementEntryOf } from './statement.ts';
-
-interface Options {
-  readonly database: Database;
-  readonly configuration: Pick<Configuration, 'providers' | 'schemes'>;
-  /** Its code. */
-  readonly provider: string;
-  readonly profile: BankProfile;
-}
 
 const STATEMENT_PAGE = 500;
 
@@ -55,8 +44,7 @@ export function iso20022Provider(options: Options): Provider {
     ...paymentCalls(options),
     ...(profile.takesCancellations ? recallCalls(options) : {}),
     ...reportCalls(options),
-    // pain.001 knows no return, and returns between banks are the banks' own messages: a person returns it at the bank.
-    returnPayment: () => Promise.reject(new ProviderUnavailable(provider, 'returns are not made by file')),
+    ...returnCalls(options),
   };
 }
 
@@ -73,9 +61,10 @@ function paymentCalls(options: Options): PaymentCalls {
     if (attempt > ATTEMPTS_MAX) throw new Error(`attempt ${attempt} of ${ourReference} has no instruction id`);
     const { currency, amountMinor, scheme } = payment;
     const country = debtor.country ?? configured?.offers[0]?.defaultCountry ?? '';
-    const account = payingAccount(configured, { currency, country });
+    const offer = configured === undefined ? undefined : findOffer(configured, { currency, country })?.offer;
+    const account = payingAccount(offer, currency);
     const instructionId = instructionIdOf(paymentReference, attempt);
-    const instruction = { ...payment, paymentReference, ultimateDebtorName: debtor.name };
+    const instruction = { ...payment, paymentReference, ultimateDebtorName: debtor.name, isReturn: false };
     const executionDate = configuration.schemes.nextAvailableDate(
       { scheme, currency },
       await readClock(database.reader),
@@ -88,7 +77,7 @@ function paymentCalls(options: Options): PaymentCalls {
       const found = problemOf({ ...instruction, id: instructionId, executionDate }, profile);
       const reasons = found === null ? null : [NOT_TAKEN, found.field, found.rule];
       const stated = { ...instruction, transferId: ourReference, attempt, provider, instructionId, account };
-      return storeInstruction(tx, stated, reasons);
+      return storeInstruction(tx, stated, { reasons });
     });
     if (stored.amountMinor !== amountMinor || stored.currency !== currency) {
       throw new ProviderUnavailable(provider, 'answer about another amount');
@@ -104,14 +93,6 @@ function paymentCalls(options: Options): PaymentCalls {
         return found === null ? { outcome: 'not-found' } : stateOf(database, found);
       }),
   };
-}
-
-/** The account that all accounts of an offer share, which is the one that pays. */
-function payingAccount(configured: ConfiguredProvider | undefined, place: AccountPlace): PayingAccount {
-  const of = configured === undefined ? null : (findOffer(configured, place)?.offer.bank ?? null);
-  const pooled = of?.pooledAccount ?? null;
-  if (of === null || pooled === null) throw new Error(`there is no pooled account in ${place.currency}`);
-  return { iban: pooled.iban, accountNumber: pooled.accountNumber, routingCodes: of.routingCodes };
 }
 
 /** Its rejection of a recall of a payment that it did not carry out. */
@@ -165,16 +146,6 @@ function reportCalls({ database, configuration, provider }: Options): ReportCall
         };
       }),
   };
-}
-
-/** Without Postgres nothing is known of the outcome. */
-async function answered<Answer>(provider: string, ask: () => Promise<Answer>): Promise<Answer> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (!(error instanceof DatabaseUnavailable)) throw error;
-    throw new ProviderUnavailable(provider, 'connection', { cause: error });
-  }
 }
 
 function answerOf(instruction: Instruction): PaymentAnswer {

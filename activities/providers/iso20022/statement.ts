@@ -17,16 +17,16 @@ const KINDS = { payment: 'payment-out', return: 'payment-out-returned', received
 
 /** A line of the statement; null if it is about nothing that we know. The bank states days, so an entry stands at their noon. */
 export function statementEntryOf(line: StatementLine): StatementEntry | null {
-  const { key, kind, direction, amountMinor, currency, bookedOn, transferId, instructionId } = line;
+  const { key, kind, direction, amountMinor, currency, bookedOn, transferId, instructionId, sentBackId } = line;
   if (kind === 'batch' || kind === 'unknown') return null;
   return {
     entryId: key,
     bookedAt: new Date(`${bookedOn}T12:00:00Z`),
-    kind: KINDS[kind],
+    kind: sentBackId === null ? KINDS[kind] : 'payment-in-sent-back',
     direction,
     amountMinor,
     currency,
-    serviceProviderId: kind === 'received' ? key : (instructionId ?? key),
+    serviceProviderId: sentBackId ?? (kind === 'received' ? key : (instructionId ?? key)),
     ourReference: transferId,
     accountId: null,
   };
@@ -65,6 +65,6 @@ export function receivedPayment(payment: unknown): v.InferOutput<typeof RECEIVED
 }
 
 /** A payment in, as it was reported. */
-export function receivedState(event: unknown): PaymentInState {
-  return { outcome: 'received', returned: false, held: false, ...receivedPayment(event) };
+export function receivedState({ payload, returned }: { payload: unknown; returned: boolean }): PaymentInState {
+  return { outcome: 'received', returned, held: false, ...receivedPayment(payload) };
 }

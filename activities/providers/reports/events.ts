@@ -4,6 +4,7 @@ import { applyAccountCallback } from '../../../db/accounts/connections.ts';
 import { applyProviderStatusChange } from '../../../db/accounts/provider-status-changes.ts';
 import { receiveWithoutLocks } from '../../../db/incoming-transfers/arrivals.ts';
 import { releaseHeldTransfer } from '../../../db/incoming-transfers/holds.ts';
+import { applySentBack } from '../../../db/incoming-transfers/incoming-transfers.ts';
 import { receivePayment } from '../../../db/incoming-transfers/provisioned-account-credits.ts';
 import { applyPaymentReport } from '../../../db/outgoing-transfers/outgoing-transfers.ts';
 import { applyRecallRejection } from '../../../db/outgoing-transfers/recalls.ts';
@@ -16,7 +17,7 @@ import {
 import type { Database, Transaction } from '../../../db/query/database.ts';
 import type { StoredCallback } from '../../../db/transfers/transfer-changes.ts';
 import { DomainError } from '../../../domain/common/errors.ts';
-import { asId, isUuid, type OutgoingTransferId } from '../../../domain/common/ids.ts';
+import { asId, type IncomingTransferId, isUuid, type OutgoingTransferId } from '../../../domain/common/ids.ts';
 import type { PaymentReport } from '../../../domain/outgoing-transfers/reports.ts';
 import type { PaymentClaim, ProviderEvent } from '../port.ts';
 import { recallNumber } from '../ports/payment-port.ts';
@@ -125,6 +126,10 @@ async function applyToPayment(
   if (event.type === 'payment-received') return receivePayment(tx, { ...event, provider }, configuration);
   if (event.type === 'payment-in-released') return releaseHeldTransfer(tx, { ...event, provider });
   if (!isUuid(event.ourReference)) return 'waiting';
+  if (event.type === 'payment-in-sent-back') {
+    const incomingId = asId<IncomingTransferId>(event.ourReference);
+    return appliedOrWaiting(() => applySentBack(tx, { ...event, id: incomingId, provider }));
+  }
   const id = asId<OutgoingTransferId>(event.ourReference);
   if (event.type === 'payment-recall-rejected') {
     const number = recallNumber(event.ourReference, event.recallReference);

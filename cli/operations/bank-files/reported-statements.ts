@@ -23,6 +23,7 @@ export interface ReportedStatement {
   /** Our file, for a statement about a whole one. */
   readonly fileId: string | null;
   readonly transferId: string | null;
+  readonly isReturn: boolean;
   readonly state: InstructionState | null;
 }
 
@@ -49,7 +50,8 @@ export async function reportedStatements(reader: Reader, file: ShownFile, limit:
   const statements: ReportedStatement[] = [];
   for (const { about, status, names } of stated.slice(0, limit)) {
     const found = names === null ? null : await findNamedInstruction(reader, file.provider, namesOf(names));
-    const named = { transferId: found?.transferId ?? null, state: found?.state ?? null };
+    const { transferId = null, isReturn = false, state = null } = found ?? {};
+    const named = { transferId, isReturn, state };
     statements.push({ about, says: inWords(status), fileId: names === null ? (original?.id ?? null) : null, ...named });
   }
   return { statements, total: stated.length };

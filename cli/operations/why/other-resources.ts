@@ -10,6 +10,7 @@ import type { AccountId, IncomingTransferId, WebhookDeliveryId } from '../../../
 import { formatAmount } from '../../../domain/common/money.ts';
 import type { IncomingTransfer } from '../../../domain/incoming-transfers/incoming-transfers.ts';
 import { whyNotChosen } from '../../../domain/incoming-transfers/near-accounts.ts';
+import { standingByFile } from './bank-files.ts';
 import { operate } from './commands.ts';
 import { closedSubmissions, decision, type Explanation } from './explanation.ts';
 
@@ -43,6 +44,7 @@ export async function explainIncomingTransfer(reader: Reader, id: IncomingTransf
       ...(transfer.sendBackStatus === 'none'
         ? []
         : [`the return of the money to its payer: ${transfer.sendBackStatus}`]),
+      ...(await standingByFile(reader, id)),
     ],
     money: [
       ...(transfer.returnOf === null

@@ -1,4 +1,5 @@
 import { type BankWord, mayPayAgain, PAYMENTS_MAX } from '../../../domain/bank-files/by-hand/requests.ts';
+import { CONTRADICTED, RESTORED } from '../../../domain/bank-files/exchange/holds.ts';
 import { rejection } from '../../../domain/common/errors.ts';
 import { appendAuditEntry, type Initiator } from '../../common/audit-entries.ts';
 import type { Reader, Transaction } from '../../query/database.ts';
@@ -15,14 +16,16 @@ export interface HeldPayment {
   readonly currency: string;
   readonly reason: string;
   readonly queuedAt: Date;
+  /** It returns money in: the transfer is an incoming one. */
+  readonly isReturn: boolean;
   /** Null: no one has said anything yet. */
   readonly bankSays: 'rejected' | 'paid' | null;
 }
 
 const COLUMNS = `transfer_id AS "transferId", attempt, provider, instruction_id AS "instructionId", amount_minor AS "amountMinor", currency,
-  held_reason AS reason, queued_at AS "queuedAt", bank_says AS "bankSays"`;
+  held_reason AS reason, queued_at AS "queuedAt", is_return AS "isReturn", bank_says AS "bankSays"`;
 const LIST = `
-  SELECT ${COLUMNS} FROM bank_instructions WHERE held_reason IS NOT NULL AND state = 'queued' AND ($1::text IS NULL OR provider = $1)
+  SELECT ${COLUMNS} FROM bank_instructions WHERE held_reason IS NOT NULL AND ($1::text IS NULL OR provider = $1)
     AND ($2::uuid IS NULL OR transfer_id < $2::uuid) ORDER BY transfer_id DESC LIMIT $3`;
 
 /** Held payments, of a bank if it is named, before `before` (an id; null: from the newest on). */
@@ -34,13 +37,13 @@ export function listHeldPayments(
   return reader.statement<HeldPayment>(LIST, [provider, before, size]);
 }
 
-// What the bank has booked of it, less what has come back.
-const DEBIT_STANDS = `(SELECT coalesce(sum(CASE entry.kind WHEN 'payment' THEN entry.amount_minor ELSE -entry.amount_minor END), 0)
-    FROM bank_entries entry WHERE entry.transfer_id = instruction.transfer_id AND entry.kind IN ('payment', 'return')) > 0`;
+// What the bank has booked of it, less what has come back. What is at the bank is not paid again by a word: its next attempt is held.
+const DEBIT_STANDS = `(instruction.held_reason <> '${CONTRADICTED}' AND (SELECT coalesce(sum(CASE entry.kind WHEN 'payment' THEN entry.amount_minor ELSE -entry.amount_minor END), 0)
+    FROM bank_entries entry WHERE entry.transfer_id = instruction.transfer_id AND entry.kind IN ('payment', 'return')) > 0)`;
 const LOCK = `
   SELECT ${COLUMNS}, ${DEBIT_STANDS} AS "hasDebit" FROM bank_instructions instruction
-  WHERE provider = $1 AND held_reason IS NOT NULL AND state = 'queued' AND bank_says IS NULL
-    AND ($2::uuid[] IS NULL OR transfer_id = ANY ($2::uuid[])) AND NOT ($2::uuid[] IS NULL AND $4 AND ${DEBIT_STANDS})
+  WHERE provider = $1 AND held_reason IS NOT NULL AND bank_says IS NULL
+    AND ($2::uuid[] IS NULL OR transfer_id = ANY ($2::uuid[])) AND NOT ($2::uuid[] IS NULL AND ($4 AND ${DEBIT_STANDS} OR is_return AND held_reason <> '${RESTORED}'))
   ORDER BY transfer_id LIMIT $3 FOR UPDATE`;
 
 interface Wanted {
@@ -64,6 +67,12 @@ export async function lockHeldPayments(
   }
   const missing = wanted?.find((id) => !found.some(({ transferId }) => transferId === id));
   if (missing !== undefined) throw unfit(missing, `The payment ${missing} is not held at ${provider}.`);
+  const contradicted =
+    bankSays === 'paid' || bankSays === 'rejected' ? undefined : found.find(({ reason }) => reason === CONTRADICTED);
+  if (contradicted !== undefined) {
+    const id = contradicted.transferId;
+    throw unfit(id, `The payment ${id} is at the bank, and a debit of it is a break: it is paid, or rejected.`);
+  }
   const booked = pays ? found.find(({ hasDebit }) => hasDebit) : undefined;
   if (booked !== undefined) {
     const id = booked.transferId;
@@ -80,9 +89,9 @@ function unfit(value: string, message: string) {
 // Those that are held as they were when it was asked for: a hold for another reason is another question.
 const NAMED = `
   FROM unnest($1::uuid[], $2::integer[], $3::text[]) AS named (transfer_id, attempt, held_reason)
-  WHERE instruction.transfer_id = named.transfer_id AND instruction.attempt = named.attempt AND instruction.state = 'queued'
+  WHERE instruction.transfer_id = named.transfer_id AND instruction.attempt = named.attempt
     AND instruction.held_reason = named.held_reason AND instruction.bank_says IS NULL`;
-const RETURNING = 'RETURNING instruction.transfer_id AS "transferId"';
+const RETURNING = 'RETURNING instruction.transfer_id AS "transferId", instruction.is_return AS "isReturn"';
 // No file can be written of what the bank's profile does not take: it fails.
 const IS_NOT_TAKEN = "coalesce(instruction.reasons[1] = 'bank-file.invalid', false)";
 const GO_ON = `
@@ -102,6 +111,13 @@ const STATEMENTS: Readonly<Record<BankWord, string>> = {
   paid: COMPLETE,
 };
 
+type Audited = Pick<Instruction, 'transferId' | 'isReturn'>;
+
+function auditedBy({ transferId, isReturn }: Audited, initiator: Initiator) {
+  const resource = isReturn ? ('incoming-transfer' as const) : ('outgoing-transfer' as const);
+  return { resource, resourceId: transferId, initiator };
+}
+
 /** How long the bank may then be silent of what it has; its profile says more of what it answers. */
 const SILENCE_HOURS = 24;
 
@@ -119,22 +135,22 @@ export async function releaseHeld(
   initiator: Initiator,
 ): Promise<{ readonly asked: number; readonly done: number }> {
   const values = [transferIds, attempts, heldReasons, ...(bankSays === 'received' ? [SILENCE_HOURS] : [])];
-  const rows = await tx.statement<{ transferId: string }>(STATEMENTS[bankSays], values);
-  for (const { transferId } of rows) {
-    const entry = { resource: 'outgoing-transfer', resourceId: transferId, initiator } as const;
-    appendAuditEntry(tx, { ...entry, action: 'hold-ended', after: { bankSays } });
-  }
+  const rows = await tx.statement<Audited>(STATEMENTS[bankSays], values);
+  for (const row of rows)
+    appendAuditEntry(tx, { ...auditedBy(row, initiator), action: 'hold-ended', after: { bankSays } });
   return { asked: transferIds.length, done: rows.length };
 }
 
 /** A held payment of which the bank has said how it ended. */
-export type ToEnd = Pick<Instruction, 'transferId' | 'attempt' | 'instructionId' | 'amountMinor' | 'currency'> & {
-  readonly bankSays: 'rejected' | 'paid';
-};
+export type ToEnd = Audited &
+  Pick<Instruction, 'attempt' | 'instructionId' | 'amountMinor' | 'currency'> & {
+    readonly bankSays: 'rejected' | 'paid';
+  };
 
 const TO_END = `
-  SELECT transfer_id AS "transferId", attempt, instruction_id AS "instructionId", amount_minor AS "amountMinor", currency, bank_says AS "bankSays"
-  FROM bank_instructions WHERE provider = $1 AND held_reason IS NOT NULL AND bank_says IS NOT NULL AND state = 'queued' ORDER BY transfer_id LIMIT $2`;
+  SELECT transfer_id AS "transferId", attempt, instruction_id AS "instructionId", amount_minor AS "amountMinor", currency, bank_says AS "bankSays",
+    is_return AS "isReturn"
+  FROM bank_instructions WHERE provider = $1 AND held_reason IS NOT NULL AND bank_says IS NOT NULL ORDER BY transfer_id LIMIT $2`;
 
 export function listPaymentsToEnd(reader: Reader, provider: string, limit: number): Promise<ToEnd[]> {
   return reader.statement<ToEnd>(TO_END, [provider, limit]);
@@ -143,9 +159,9 @@ export function listPaymentsToEnd(reader: Reader, provider: string, limit: numbe
 const ENDED = `
   UPDATE bank_instructions SET state = CASE bank_says WHEN 'paid' THEN 'completed' ELSE 'rejected' END, reasons = $3::text[], held_reason = NULL,
     bank_says = NULL, expected_by = NULL
-  WHERE transfer_id = $1::uuid AND attempt = $2 AND state = 'queued' AND bank_says IS NOT NULL`;
+  WHERE transfer_id = $1::uuid AND attempt = $2 AND held_reason IS NOT NULL AND bank_says IS NOT NULL`;
 const STILL_HELD = `
-  UPDATE bank_instructions SET bank_says = NULL WHERE transfer_id = $1::uuid AND attempt = $2 AND state = 'queued' AND bank_says IS NOT NULL`;
+  UPDATE bank_instructions SET bank_says = NULL WHERE transfer_id = $1::uuid AND attempt = $2 AND held_reason IS NOT NULL AND bank_says IS NOT NULL`;
 
 // The movement that contradicted an earlier submission is the one that paid.
 const PAID_BY = `
@@ -163,8 +179,8 @@ export async function endHeld(tx: Transaction, ended: ToEnd, reasons: readonly s
 const EXCHANGE: Initiator = { actor: 'bank-files', requestId: null };
 
 /** What people say of it cannot be booked: it stays held, for the reason that it was. */
-export async function keepHeld(tx: Transaction, { transferId, attempt, bankSays }: ToEnd): Promise<void> {
+export async function keepHeld(tx: Transaction, held: ToEnd): Promise<void> {
+  const { transferId, attempt, bankSays } = held;
   await tx.statement(STILL_HELD, [transferId, attempt]);
-  const entry = { resource: 'outgoing-transfer', resourceId: transferId, initiator: EXCHANGE } as const;
-  appendAuditEntry(tx, { ...entry, action: 'hold-kept', after: { bankSays } });
+  appendAuditEntry(tx, { ...auditedBy(held, EXCHANGE), action: 'hold-kept', after: { bankSays } });
 }

@@ -92,15 +92,19 @@ export interface FilePayment {
   readonly state: InstructionState;
   readonly statusCode: string | null;
   readonly reasons: readonly string[];
+  /** Of money in: the transfer is an incoming one. */
+  readonly isReturn: boolean;
   /** Of the transfer. */
   readonly status: string | null;
 }
 
 const PAYMENTS = `
-  SELECT instruction.transfer_id AS "transferId", transfer.transaction_number AS "transactionNumber", instruction.instruction_id AS "instructionId",
+  SELECT instruction.transfer_id AS "transferId", coalesce(transfer.transaction_number, returned.transaction_number) AS "transactionNumber",
+    instruction.is_return AS "isReturn", instruction.instruction_id AS "instructionId",
     instruction.amount_minor AS "amountMinor", instruction.currency, instruction.state, instruction.status_code AS "statusCode", instruction.reasons,
-    transfer.status
-  FROM bank_instructions instruction LEFT JOIN outgoing_transfers transfer ON transfer.id = instruction.transfer_id`;
+    coalesce(transfer.status, returned.status) AS status
+  FROM bank_instructions instruction LEFT JOIN outgoing_transfers transfer ON transfer.id = instruction.transfer_id
+    LEFT JOIN incoming_transfers returned ON returned.id = instruction.transfer_id`;
 const OF_FILE = `${PAYMENTS} WHERE instruction.file_id = $1::uuid ORDER BY instruction.transfer_id LIMIT $2`;
 
 function listPaymentsOf(reader: Reader, fileId: BankFileId, size: number): Promise<FilePayment[]> {
@@ -133,13 +137,15 @@ export interface ToldEntry {
   readonly kind: string;
   readonly outcome: string;
   readonly transferId: string | null;
+  /** It returns money in: the transfer is an incoming one. */
+  readonly isReturn: boolean;
   /** Of money that came in, once it is received. */
   readonly incomingTransferId: string | null;
 }
 
 const ENTRIES = `
   SELECT entry.key, entry.direction, entry.amount_minor AS "amountMinor", entry.currency, entry.booked_on AS "bookedOn", entry.kind, entry.outcome,
-    entry.transfer_id AS "transferId", CASE entry.kind WHEN 'received' THEN (
+    entry.transfer_id AS "transferId", EXISTS (SELECT FROM incoming_transfers WHERE id = entry.transfer_id) AS "isReturn", CASE entry.kind WHEN 'received' THEN (
       SELECT received.id FROM incoming_transfers received WHERE received.provider = entry.provider AND received.service_provider_id = entry.key
       LIMIT 1) END AS "incomingTransferId"
   FROM bank_entries entry WHERE entry.file_id = $1::uuid ORDER BY entry.key LIMIT $2`;

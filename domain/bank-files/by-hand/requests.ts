@@ -14,8 +14,9 @@ export type BankWord = (typeof BANK_WORDS)[number];
 export const WORD_MEANINGS: Readonly<Record<BankWord, string>> = {
   'not-received': 'the next file carries it',
   received: 'no file carries it, and the bank’s own word ends it',
-  rejected: 'it fails, and its money is available again',
-  withdrawn: 'the bank has none of it, and it shall not go: it fails, and its money is available again',
+  rejected: 'it fails, and its money is available again; a return of money in goes on waiting',
+  withdrawn:
+    'the bank has none of it, and it shall not go: it fails, and its money is available again; a return of money in goes on waiting',
   paid: 'it is booked as paid, and no file carries it',
 };
 

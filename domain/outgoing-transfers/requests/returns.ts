@@ -38,6 +38,11 @@ export type ReturnRules = TransferRules &
     readonly fileExchanges: ReadonlyMap<string, { readonly profile: string }>;
   };
 
+/** What its payer reads. Without the reason, which the payer and the client need not learn: it may be a suspicion. */
+export function textOfReturn({ transactionNumber }: Pick<IncomingTransfer, 'transactionNumber'>): string {
+  return `Return of ${transactionNumber}`;
+}
+
 /** What no return has taken yet, in minor units. */
 export function leftToReturnMinor({ amountMinor, returningMinor }: IncomingTransfer): bigint {
   return amountMinor - returningMinor;
@@ -63,8 +68,7 @@ export function decideReturnOfCompleted(
   requireWithinLimit(of, amountMinor, rules);
   const originalTransferDate = rules.schemes.nextAvailableDate(of, now);
   const schedule = rules.schemes.roll(of, originalTransferDate, now);
-  // Without the reason, which the payer and the client need not learn: it may be a suspicion.
-  const description = `Return of ${transfer.transactionNumber}`;
+  const description = textOfReturn(transfer);
   requireTakenByFile(transfer, { ...of, source, amountMinor, description, ...schedule }, rules);
   return {
     ...name,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { amountNumber } from '../../../domain/common/money.ts';
+import { amountNumber, formatAmount } from '../../../domain/common/money.ts';
 import { type Bank, callbackOf } from '../bank.ts';
 import type { PaymentIn } from '../books.ts';
 import { findUnmigrated } from '../existing-clients/existing-accounts.ts';
@@ -190,6 +190,21 @@ export async function returnPaymentIn(bank: Bank, paymentId: string, request: Re
   );
   await bank.commit({ put: { paymentsIn: [sentBack], entries: [entry] } });
   return sentBack;
+}
+
+/** A person at the bank returns money to its payer, as the customer has asked. */
+export async function returnByHand(bank: Bank, paymentId: string): Promise<PaymentIn> {
+  const payment = bank.books.paymentsIn.get(paymentId);
+  if (payment === undefined) throw new BankError(404, 'not-found', 'No payment in has this id.');
+  const { currency: code } = payment;
+  const amount = formatAmount(payment.amountMinor, code);
+  return returnPaymentIn(bank, paymentId, {
+    ourReference: `by hand ${paymentId}`,
+    endToEndId: 'NOTPROVIDED',
+    amount,
+    currency: code,
+    code: 'MS03',
+  });
 }
 
 function callbackData(payment: PaymentIn) {

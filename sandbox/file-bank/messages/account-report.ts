@@ -127,7 +127,8 @@ function detailsOf(booking: Booking, { camtVersion }: AccountReport): string {
     textTag('AcctSvcrRef', booking.bankReference) +
     textTag('PmtInfId', place?.batchId ?? null) +
     textTag('InstrId', place?.instructionId ?? null) +
-    textTag('EndToEndId', place?.endToEndId ?? 'NOTPROVIDED');
+    textTag('EndToEndId', place?.endToEndId ?? 'NOTPROVIDED') +
+    textTag('TxId', booking.originalReference ?? null);
   const ofVersion02 = camtVersion === '02';
   const stated = ofVersion02
     ? tag('AmtDtls', tag('TxAmt', amount('Amt', amountMinor, currency)))

@@ -60,3 +60,20 @@ export async function compareBooks(
     !atBank.has(reference) && isDeepStrictEqual(debits, credits);
   expect(new Map([...booksOf(ours)].filter((one) => !isUndone(one)))).toEqual(atBank);
 }
+
+/** All movements at the bank come to what our clients have, and what is kept for payers until it goes back. */
+export async function compareSums(
+  provider: string,
+  entries: readonly Json[],
+  rows: (query: string) => Promise<Json[]>,
+): Promise<void> {
+  const [{ posted }] = await rows(
+    `SELECT (coalesce((SELECT sum(posted_minor) FROM accounts WHERE provider = '${provider}' AND client_id IS NOT NULL), 0)
+       + coalesce((SELECT sum(amount_minor) FROM incoming_transfers WHERE provider = '${provider}' AND in_suspense), 0))::text AS posted`,
+  );
+  const atBank = entries.reduce(
+    (sum, { direction, amount }) => sum + (direction === 'credit' ? 1n : -1n) * BigInt(Math.round(amount * 100)),
+    0n,
+  );
+  expect(posted).toBe(String(atBank));
+}

@@ -10,6 +10,7 @@ import { iso20022Provider } from '../../../activities/providers/iso20022/iso2002
 import type { Provider } from '../../../activities/providers/port.ts';
 import type { Configuration } from '../../../config/configuration.ts';
 import type { FileExchange } from '../../../config/schema/file-exchange.ts';
+import type { Database } from '../../../db/query/database.ts';
 import type { BankProfile } from '../../../domain/bank-files/profiles.ts';
 import type { Provider as ConfiguredProvider } from '../../../domain/providers/providers.ts';
 import { type Json, startApi, type TestApi } from '../api.ts';
@@ -52,6 +53,9 @@ export interface FilesWorld {
   readonly bank: ScriptedBank;
   readonly services: BankServices;
   readonly adapter: Provider;
+  /** As the service's processes have it, by this database. */
+  adapterOf(database: Database): Provider;
+  readonly dependencies: ActivityDependencies;
   /** An account at the bank, with money; of another client if one is given. */
   account(pounds: number, clientId?: string): Promise<Json>;
   /** A payment as it is ordered. */
@@ -106,9 +110,9 @@ export async function filesWorld(name: string): Promise<FilesWorld> {
   const ofBank: Bank = { provider: FILES_BANK, profile: PROFILE, settings, readBankMessage: readPlainMessage };
   const openTransport = folderTransport({ kind: 'folder', ...bank.folders });
   const services: BankServices = { database, configuration, logger, bank: ofBank, openTransport };
-  const adapterOf = (profile: BankProfile) =>
-    iso20022Provider({ database, configuration, provider: FILES_BANK, profile });
-  const adapter = adapterOf(PROFILE);
+  const adapterOf = (of: Database, profile: BankProfile = PROFILE) =>
+    iso20022Provider({ database: of, configuration, provider: FILES_BANK, profile });
+  const adapter = adapterOf(database);
   providers.set(FILES_BANK, adapter);
   const world = moneyWorld(api);
   const shared = { database, providers, configuration, logger, keyring };
@@ -126,6 +130,8 @@ export async function filesWorld(name: string): Promise<FilesWorld> {
     bank,
     services,
     adapter,
+    adapterOf,
+    dependencies,
     rows,
     exchangeOf,
     exchange: ({ profile = {}, settings: changed = {} } = {}) =>
@@ -179,7 +185,7 @@ export async function filesWorld(name: string): Promise<FilesWorld> {
       await self.go(id);
       return id;
     },
-    takes: (changed) => providers.set(FILES_BANK, adapterOf({ ...PROFILE, ...changed })),
+    takes: (changed) => providers.set(FILES_BANK, adapterOf(database, { ...PROFILE, ...changed })),
     go: (id) => steps.go(id),
     transfer: async (id) => (await api.call('GET', `/outgoing-transfers/${id}`)).body.data.outgoingTransfer,
     loseLease: async () => {

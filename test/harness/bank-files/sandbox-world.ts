@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect } from 'vitest';
-import { accountProviderCalls } from '../../../activities/accounts/activities.ts';
+import { accountProviderCalls, accountTransitions } from '../../../activities/accounts/activities.ts';
 import { exchangedBanks } from '../../../activities/bank-files/exchange/banks.ts';
 import { type Exchange, exchangeWith } from '../../../activities/bank-files/exchange/round.ts';
 import { TransportFailed } from '../../../activities/bank-files/exchange/transport.ts';
@@ -14,12 +14,12 @@ import { createDatabase } from '../../../db/client.ts';
 import { makeClockMovable } from '../../../db/common/sandbox-clock.ts';
 import { paymentReferenceOf } from '../../../domain/common/payment-references.ts';
 import { WaitedTooLong } from '../../tools/run/waited-too-long.ts';
-import { type Json, startApi, type TestApi } from '../api.ts';
+import { type Json, startApi, type TestApi, type TestApiOptions } from '../api.ts';
 import { type MoneyWorld, moneyWorld } from '../money.ts';
 import { createTestDatabase } from '../servers/postgres.ts';
 import { SANDBOX_SECRET, startSandbox, temporaryDirectory } from '../servers/sandbox.ts';
-import { paymentSteps } from '../transfers/payment-steps.ts';
-import { compareBooks } from './books.ts';
+import { incomingSteps, inTime, paymentSteps } from '../transfers/payment-steps.ts';
+import { compareBooks, compareSums } from './books.ts';
 import { PGP_TEST_PASSPHRASE } from './pgp-keys.ts';
 import { type SandboxExchange, sandboxExchanges } from './sandbox-exchange.ts';
 
@@ -39,9 +39,15 @@ export interface SandboxWorld {
   readonly world: MoneyWorld;
   /** A client's account at a provider, with money that has come in through the bank. */
   account(provider: string, amount: number): Promise<FileAccount>;
+  /** One without money. */
+  openAccount(provider: string): Promise<FileAccount>;
+  /** Of one without money. */
+  closeAccount(account: FileAccount): Promise<void>;
   /** A payment to a company of this name, submitted as its workflow does. */
   pay(from: FileAccount, amount: number, change?: PaymentChange): Promise<string>;
   transfer(id: string): Promise<Json>;
+  /** Money from outside, and the transfer that it has become. The bank's own id of it is in `paymentId`. */
+  receive(provider: string, payment: Json): Promise<Json>;
   /** One round of each exchange, and the steps that its news allow. */
   round(): Promise<void>;
   /** How many rounds so far had a bank whose server did not do its part. */
@@ -68,6 +74,8 @@ export interface SandboxWorld {
   rows(query: string): Promise<Json[]>;
   /** Each movement of our accounts at a provider is one that the bank has booked on the account that they share. */
   booksAgree(provider: string): Promise<void>;
+  /** The same of the sums alone, where money in has gone back. */
+  sumsAgree(provider: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -106,6 +114,7 @@ const PAUSE_MS = 40;
 export async function sandboxWorld(
   name: string,
   providersAt: Readonly<Record<string, SandboxExchange>>,
+  changed: TestApiOptions['configuration'] = (configuration) => configuration,
 ): Promise<SandboxWorld> {
   const directory = temporaryDirectory();
   const testDatabase = await createTestDatabase(name);
@@ -126,7 +135,7 @@ export async function sandboxWorld(
     SANDBOX_BANK_SECRET: SANDBOX_SECRET,
     PGP_PASSPHRASE: PGP_TEST_PASSPHRASE,
   };
-  const api = await startApi(testDatabase, { providers, env });
+  const api = await startApi(testDatabase, { providers, env, configuration: changed });
   const { database, services } = api;
   const { configuration, logger, keyring } = services;
   const settings = { sandboxUrl: sandbox.url, sandboxBankSecret: SANDBOX_SECRET, database };
@@ -147,7 +156,9 @@ export async function sandboxWorld(
     publicUrl: api.url,
     mail,
   };
+  const accountCalls = accountProviderCalls(dependencies);
   const steps = paymentSteps(dependencies);
+  const stepsIn = incomingSteps(dependencies);
   const world = moneyWorld(api);
   const open = new Set<string>();
   let failedRounds = 0;
@@ -183,16 +194,24 @@ export async function sandboxWorld(
   const bank: SandboxWorld['bank'] = (path, body = {}, method = 'POST') => called(`/file-bank${path}`, body, method);
   const accountOf = (provider: string) => exchanges[provider]?.account ?? '';
 
+  function offerOf(provider: string) {
+    const offer = configuration.providers.find(({ code }) => code === provider)?.offers[0];
+    const pooled = offer?.bank?.pooledAccount ?? null;
+    const numbers =
+      pooled?.iban == null
+        ? { accountNumber: pooled?.accountNumber, routingCodes: offer?.bank?.routingCodes }
+        : { iban: pooled.iban };
+    return { currency: String(offer?.currencies?.[0]), country: offer?.defaultCountry ?? '', numbers };
+  }
+
   const self: SandboxWorld = {
     api,
     world,
     rows,
     bank,
     pauseMs: PAUSE_MS,
-    account: async (provider, amount) => {
-      const offer = configuration.providers.find(({ code }) => code === provider)?.offers[0];
-      const currency = String(offer?.currencies?.[0]);
-      const country = offer?.defaultCountry ?? '';
+    openAccount: async (provider) => {
+      const { currency, country } = offerOf(provider);
       const clientId = await world.client('Ada');
       const connect = { method: 'built-in', type: 'explicit', serviceProvider: provider };
       const issued = await created(
@@ -202,28 +221,27 @@ export async function sandboxWorld(
         { connect },
       );
       const { id } = issued.account;
-      await new MockActivityEnvironment().run(accountProviderCalls(dependencies).connectClient, id);
+      await new MockActivityEnvironment().run(accountCalls.connectClient, id);
       const { account } = (await api.call('GET', `/accounts/${id}`)).body.data;
       expect(account.status).toBe('active');
-      const { ledgerNumber } = account;
-      const pooled = offer?.bank?.pooledAccount ?? null;
-      const numbers =
-        pooled?.iban == null
-          ? { accountNumber: pooled?.accountNumber, routingCodes: offer?.bank?.routingCodes }
-          : { iban: pooled.iban };
-      await bank('/payments-in', {
+      return { id, clientId, currency, ledgerNumber: account.ledgerNumber, provider };
+    },
+    closeAccount: async ({ id }) => {
+      const body = { workflow: { code: 'client.direct' }, data: { account: { status: 'closed' } } };
+      expect((await api.call('PATCH', `/accounts/${id}`, body)).status).toBe(200);
+      const next = await inTime(() => accountTransitions(dependencies).advanceAccountConnection(id));
+      if (next.do !== 'close-account') throw new Error(`the next step is ${next.do}`);
+      await new MockActivityEnvironment().run(accountCalls.closeAccount, id, next.attempt);
+    },
+    account: async (provider, amount) => {
+      const account = await self.openAccount(provider);
+      await self.receive(provider, {
         amount,
-        currency,
-        scheme: PAYEES[currency]?.scheme,
-        senderName: 'Grace Hopper',
         senderAccount: { accountNumber: '55779911', routingCodes: { bic: 'CHASUS33' } },
-        reference: ledgerNumber,
-        ...numbers,
+        reference: account.ledgerNumber,
       });
-      await self.until('the money is in', async () =>
-        (await world.balance(id)).available === amount ? true : undefined,
-      );
-      return { id, clientId, currency, ledgerNumber, provider };
+      expect((await world.balance(account.id)).available).toBe(amount);
+      return account;
     },
     pay: async (from, amount, { payee = 'Brook Lane Bakery Ltd', scheme = PAYEES[from.currency]?.scheme } = {}) => {
       const { outgoingTransfer } = await created('/outgoing-transfers', 'client.direct', {
@@ -247,6 +265,22 @@ export async function sandboxWorld(
       await steps.go(id);
       return id;
     },
+    receive: async (provider, payment) => {
+      const { currency, numbers } = offerOf(provider);
+      const { paymentId, paymentReference } = await bank('/payments-in', {
+        currency,
+        scheme: PAYEES[currency]?.scheme,
+        senderName: 'Grace Hopper',
+        ...numbers,
+        ...payment,
+      });
+      return self.until('the money is known', async () => {
+        const [row] = await rows(
+          `SELECT id, status FROM incoming_transfers WHERE provider = '${provider}' AND service_provider_reference = '${paymentReference}'`,
+        );
+        return row === undefined ? undefined : { ...row, paymentId };
+      });
+    },
     transfer: async (id) => (await api.call('GET', `/outgoing-transfers/${id}`)).body.data.outgoingTransfer,
     round: async () => {
       let isFailed = false;
@@ -258,6 +292,7 @@ export async function sandboxWorld(
       };
       await Promise.all([...banks.values()].map(roundOf));
       if (isFailed) failedRounds += 1;
+      await stepsIn.goWoken(database.reader);
       for (const id of open) {
         const next = await steps.go(id);
         if (next.do === 'end') open.delete(id);
@@ -318,6 +353,7 @@ export async function sandboxWorld(
         isMoved = true;
       });
       while (!isMoved) {
+        await stepsIn.goWoken(database.reader);
         await rows('DELETE FROM workflow_wakeups');
         await sleep(20);
       }
@@ -325,6 +361,10 @@ export async function sandboxWorld(
     },
     booksAgree: async (provider) => {
       await compareBooks(provider, await self.bookedAtBank(provider), rows);
+      await world.invariantsHold();
+    },
+    sumsAgree: async (provider) => {
+      await compareSums(provider, await self.bookedAtBank(provider), rows);
       await world.invariantsHold();
     },
     close: async () => {

@@ -1,12 +1,18 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { ActivityDependencies } from '../../../activities/common/dependencies.ts';
 import {
+  type IncomingTransferNext,
+  incomingTransferProviderCalls,
+  incomingTransferTransitions,
+} from '../../../activities/incoming-transfers/activities.ts';
+import {
   type OutgoingTransferNext,
   outgoingTransferProviderCalls,
   outgoingTransferTransitions,
 } from '../../../activities/outgoing-transfers/activities.ts';
 import { ProviderUnavailable } from '../../../activities/providers/port.ts';
 import { DatabaseUnavailable, LockTimeout } from '../../../db/postgres/failures.ts';
+import type { Reader } from '../../../db/query/database.ts';
 import type { PaymentReport } from '../../../domain/outgoing-transfers/reports.ts';
 
 export interface PaymentSteps {
@@ -77,4 +83,28 @@ export async function inTime<Result>(step: () => Promise<Result>): Promise<Resul
       if (!(error instanceof DatabaseUnavailable || error instanceof LockTimeout)) throw error;
     }
   }
+}
+
+/** As the workflow of money in: acts until it waits or ends. Reviews are decided by the test. */
+export function incomingSteps(dependencies: ActivityDependencies) {
+  const { advanceIncomingTransfer, recordIncomingTransferSentBack } = incomingTransferTransitions(dependencies);
+  const { sendBackIncomingTransfer } = incomingTransferProviderCalls(dependencies);
+  async function go(id: string): Promise<IncomingTransferNext> {
+    const next = await run(advanceIncomingTransfer, id);
+    if (next.do !== 'send-back') return next;
+    await run(sendBackIncomingTransfer, id);
+    return run(recordIncomingTransferSentBack, id);
+  }
+
+  return {
+    go,
+    /** Runs those that have been woken, once each, as the relay and their workflows do. */
+    goWoken: async (reader: Reader) => {
+      const woken = await reader.statement<{ id: string }>(
+        `DELETE FROM workflow_wakeups WHERE workflow_type = 'incoming-transfer' RETURNING substr(workflow_id, 19) AS id`,
+        [],
+      );
+      for (const { id } of woken) await go(id);
+    },
+  };
 }

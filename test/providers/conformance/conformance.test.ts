@@ -7,7 +7,7 @@ import type { Json } from '../../harness/api.ts';
 import { SANDBOX_SECRET, startSandbox, temporaryDirectory } from '../../harness/servers/sandbox.ts';
 import { keepsThePort, type ProviderUnderTest } from './every-provider.ts';
 import { filesUnderTest } from './files-under-test.ts';
-import { payment } from './sandbox-payments.ts';
+import { payment, returnInFull } from './sandbox-payments.ts';
 
 interface Row {
   /** One of activities/providers/providers.ts. */
@@ -60,17 +60,19 @@ async function sandboxBank(): Promise<ProviderUnderTest> {
     if (!answer.ok) throw new Error(`${path}: ${JSON.stringify(answered)}`);
     return answered;
   };
+  const payIn: ProviderUnderTest['payIn'] = async (amountMinor, currency) => {
+    const scheme = currency === 'GBP' ? 'faster-payments' : 'swift';
+    const money = { amount: formatAmount(amountMinor, currency), currency, scheme };
+    return (await ask('/payments-in', { ...money, reference: 'invoice 7', senderName: 'Ann Payer' })).paymentId;
+  };
   return {
     port: createSandboxBank({ url: sandbox.url, secret: SANDBOX_SECRET }),
     currency: 'GBP',
     afterFailure: 'failed',
     payment: async (amountMinor) => payment(amountMinor),
     nextAttempt: async (request) => ({ ...request, attempt: request.attempt + 1 }),
-    payIn: async (amountMinor, currency) => {
-      const scheme = currency === 'GBP' ? 'faster-payments' : 'swift';
-      const money = { amount: formatAmount(amountMinor, currency), currency, scheme };
-      return (await ask('/payments-in', { ...money, reference: 'invoice 7', senderName: 'Ann Payer' })).paymentId;
-    },
+    payIn,
+    sendBack: async (amountMinor) => returnInFull(await payIn(amountMinor, 'GBP'), amountMinor),
     returnPart: async ({ ourReference, currency }, returnedMinor) => {
       const amount = formatAmount(returnedMinor, currency);
       await ask(`/payments/${ourReference}/return`, { amount, code: 'AC06' });

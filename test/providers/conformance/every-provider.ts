@@ -7,6 +7,7 @@ import {
   opensAccounts,
   type Provider,
   ProviderUnavailable,
+  type ReturnRequest,
 } from '../../../activities/providers/port.ts';
 import { type CallOptions, stepReference } from '../../../activities/providers/ports/common.ts';
 import {
@@ -34,6 +35,8 @@ export interface ProviderUnderTest {
   readonly afterFailure: 'failed' | 'returned';
   /** A payment in from outside; returns the provider's id. */
   payIn(amountMinor: bigint, currency: string): Promise<string>;
+  /** The return of a new payment in that is not credited. */
+  sendBack(amountMinor: bigint): Promise<ReturnRequest>;
   /** Has a part of a payment come back. */
   returnPart(request: PaymentRequest, returnedMinor: bigint): Promise<void>;
   /** What an account request needs in addition to its id and client; null if the provider opens none. */
@@ -73,7 +76,7 @@ export function keepsThePort(name: string, start: () => Promise<ProviderUnderTes
     // At once: a bank of files takes its time for each.
     describe.concurrent('payments', () => {
       paymentsOf(running, expected);
-      moneyInOf(running);
+      moneyInOf(running, expected);
     });
     // The last, as it ends the day.
     describe('the statement', () => statementOf(running, expected));
@@ -293,7 +296,7 @@ function paymentsOf(running: Running, expected: Expected): void {
   });
 }
 
-function moneyInOf(running: Running): void {
+function moneyInOf(running: Running, expected: Expected): void {
   test('money in is looked up with its amount and currency, and unknown ids are not found', async () => {
     const { port, payIn } = running();
     const looks = ['GBP', 'JPY', 'KWD'].map(async (currency) => {
@@ -303,6 +306,28 @@ function moneyInOf(running: Running): void {
     });
     await Promise.all(looks);
     expect(await port.lookUpPaymentIn(randomUUID(), PATIENT)).toEqual({ outcome: 'not-found' });
+  });
+
+  test('money in goes back in full and once, however often it is asked for', async () => {
+    const { port, sendBack } = running();
+    const request = await sendBack(2_550n);
+    const asked = await Promise.all([1, 2, 3].map(() => port.returnPayment(request, PATIENT)));
+    for (const { outcome } of asked) expect(['returned', 'queued']).toContain(outcome);
+    const { ourReference, ...told } = {
+      ourReference: request.incomingTransferId,
+      kind: 'payment-in-sent-back',
+      direction: 'debit',
+      amountMinor: request.amountMinor,
+      currency: request.currency,
+      serviceProviderId: request.serviceProviderId,
+    } as const;
+    expected.set(ourReference, [{ ...told, ourReference }]);
+    await eventually('it has gone back', async () => {
+      const { outcome } = await port.returnPayment(request, PATIENT);
+      return outcome === 'returned' ? true : undefined;
+    });
+    const state = await port.lookUpPaymentIn(request.serviceProviderId, PATIENT);
+    expect(state).toMatchObject({ outcome: 'received', returned: true, amountMinor: request.amountMinor });
   });
 }
 

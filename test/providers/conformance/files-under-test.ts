@@ -15,9 +15,9 @@ import type { Provider } from '../../../activities/providers/port.ts';
 import type { PaymentRequest } from '../../../activities/providers/ports/payment-port.ts';
 import { createProviders } from '../../../activities/providers/providers.ts';
 import type { Configuration } from '../../../config/configuration.ts';
-import { readDueSubmission } from '../../../db/outgoing-transfers/payment-submissions.ts';
+import { readDueSubmission, readReturn } from '../../../db/outgoing-transfers/payment-submissions.ts';
 import { fileBankExchange } from '../../../dev/servers/file-bank-exchange.ts';
-import { asId, type OutgoingTransferId } from '../../../domain/common/ids.ts';
+import { asId, type IncomingTransferId, type OutgoingTransferId } from '../../../domain/common/ids.ts';
 import { formatAmount } from '../../../domain/common/money.ts';
 import { bankFileExchange } from '../../../loops/bank-files.ts';
 import { type Json, startApi, type TestApi } from '../../harness/api.ts';
@@ -138,7 +138,7 @@ interface Places {
   readonly account: string;
 }
 
-type Payments = Pick<ProviderUnderTest, 'payment' | 'nextAttempt' | 'payIn' | 'returnPart'>;
+type Payments = Pick<ProviderUnderTest, 'payment' | 'nextAttempt' | 'payIn' | 'sendBack' | 'returnPart'>;
 
 /** Payments of a client with an account at the bank, and money there. */
 async function paymentsThrough(of: BankOfFiles, places: Places): Promise<Payments> {
@@ -170,6 +170,20 @@ async function paymentsThrough(of: BankOfFiles, places: Places): Promise<Payment
     },
     nextAttempt: ({ ourReference }) => dueSubmission(dependencies, ourReference),
     payIn: (amountMinor, currency) => payIn(of, places, amountMinor, currency, randomUUID()),
+    sendBack: async (amountMinor) => {
+      const key = await payIn(of, places, amountMinor, currency, randomUUID());
+      const { reader } = api.database;
+      const [row] = await reader.statement<{ id: IncomingTransferId }>(
+        'SELECT id FROM incoming_transfers WHERE provider = $1 AND service_provider_id = $2',
+        [BANK, key],
+      );
+      if (row === undefined) throw new Error(`${key} is no transfer`);
+      const body = { workflow: { code: 'direct' } };
+      const answer = await api.call('POST', `/incoming-transfers/${row.id}/return`, body);
+      expect(answer.status, answer.text).toBe(200);
+      const { request } = await readReturn(reader, row.id);
+      return { ...request, code: 'AC04' };
+    },
     returnPart: async ({ paymentReference }, returnedMinor) => {
       const amount = formatAmount(returnedMinor, currency);
       await bank.ask(`/payments/${paymentReference}/return`, { amount, code: 'AC06' });
@@ -206,7 +220,14 @@ async function payIn(
   reference: string,
 ): Promise<string> {
   const own = place === 'GB' ? { accountNumber: account, routingCodes: { 'sort-code': '601613' } } : { iban: account };
-  const money = { amount: formatAmount(amountMinor, currency), currency, senderName: 'Ann Payer', reference };
+  const senderAccount = { iban: place === 'GB' ? 'GB33BUKB20201555555555' : 'FR1420041010050500013M02606' };
+  const money = {
+    amount: formatAmount(amountMinor, currency),
+    currency,
+    senderName: 'Ann Payer',
+    senderAccount,
+    reference,
+  };
   await bank.ask('/payments-in', { ...money, ...own, scheme: currency === ownCurrency ? scheme : 'swift' });
   return eventually(`${reference} is received`, async () => {
     const [row] = await api.database.statement<Json>(

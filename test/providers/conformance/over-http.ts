@@ -9,7 +9,6 @@ import {
 } from '../../../activities/providers/port.ts';
 import { type CallOptions, stepReference } from '../../../activities/providers/ports/common.ts';
 import { type PaymentRequest, recallReference } from '../../../activities/providers/ports/payment-port.ts';
-import { paymentReferenceOf } from '../../../domain/common/payment-references.ts';
 import {
   answered,
   changed,
@@ -21,6 +20,7 @@ import {
   silent,
   type WireAnswer,
 } from '../../harness/faults/faulty-server.ts';
+import { returnInFull } from './sandbox-payments.ts';
 
 /*
  * What activities/providers/port.ts says of answers that are spoiled, held for an adapter over HTTP: its provider is behind a server that
@@ -272,15 +272,7 @@ async function returning(
 }
 
 async function sendingBack({ port, payIn }: AdapterUnderTest) {
-  const incomingTransferId = randomUUID();
-  const request = {
-    incomingTransferId,
-    paymentReference: paymentReferenceOf(incomingTransferId),
-    serviceProviderId: await payIn(2_550n, 'GBP'),
-    amountMinor: 2_550n,
-    currency: 'GBP',
-    code: 'AC04',
-  };
+  const request = returnInFull(await payIn(2_550n, 'GBP'), 2_550n);
   return (options: CallOptions) => port.returnPayment(request, options);
 }
 

@@ -4,42 +4,52 @@ import {
   isPaidByAnother,
   markStated,
   markStatedBySum,
-  type StoredEntry,
   storeEntry,
   type ToldEntry,
 } from '../../../../db/bank-files/entries.ts';
 import { noteHeardOf } from '../../../../db/bank-files/files.ts';
-import { holdQueued } from '../../../../db/bank-files/holds.ts';
+import { holdContradicted } from '../../../../db/bank-files/holds.ts';
 import { findNamedInstruction, type Instruction, moveInstruction } from '../../../../db/bank-files/instructions.ts';
-import { TOLD_BEFORE } from '../../../../domain/bank-files/exchange/holds.ts';
 import { isPooledAccount } from '../../../../domain/bank-files/exchange/receipts.ts';
 import type { AccountReport, BookedEntry } from '../../../../domain/bank-files/messages.ts';
 import { idsNamedIn } from '../../../../domain/common/payment-references.ts';
 import type { BankServices } from '../bank.ts';
-import { applyNews, applyOnce, contradict, paidBy, recoverLost } from '../instruction-news.ts';
+import { applyNews, applyOnce, contradict, holdIfQueued, paidBy, recoverLost } from '../instruction-news.ts';
 import { type Item, namesOf } from '../statuses.ts';
 import { asPartOfItsSum, asTellsItsSum, endSum, isOfReceivedSum, isSharedCharge, toldByDetails } from './entry-sums.ts';
 import { contradictReceived, isOfOtherPayer, receivedEvent } from './received-money.ts';
-
-interface Report {
-  readonly fileId: string;
-  readonly message: AccountReport['message'];
-  readonly occurredAt: Date;
-}
-
-type Found = Pick<StoredEntry, 'kind' | 'transferId' | 'code' | 'outcome'>;
-
-const UNKNOWN: Found = { kind: 'unknown', transferId: null, code: null, outcome: 'waiting' };
+import { cameBack, type Found, type Report, takenBack, UNKNOWN } from './taken-back.ts';
 
 /** The items of a camt.054 or camt.053: each movement of money, once, whichever of them tells it first. */
 export function entryItems(services: BankServices, report: AccountReport, of: Report): readonly Item[] {
   const inTurn = turns();
   // Not booked yet: the same movement comes again when it is.
   const booked = report.entries.filter(({ isPending }) => !isPending);
-  return booked.map((entry) => async () => {
+  const take = async (entry: BookedEntry) => {
     const own = await ownInstruction(services, entry);
     return inTurn(own?.transferId ?? null, () => takeEntry(services, entry, of));
+  };
+  // What comes in is known before a debit is looked at, which may take it back.
+  const comingIn: Promise<boolean>[] = [];
+  let known: Promise<unknown> | null = null;
+  const first = booked.filter(comesIn).map((entry) => () => {
+    const taken = take(entry);
+    comingIn.push(taken);
+    return taken;
   });
+  const later = booked
+    .filter((entry) => !comesIn(entry))
+    .map((entry) => async () => {
+      // Items are begun in their order: by now all of the first are.
+      known ??= Promise.allSettled(comingIn);
+      await known;
+      return take(entry);
+    });
+  return [...first, ...later];
+}
+
+function comesIn({ direction, isReversal, returnReason }: BookedEntry): boolean {
+  return direction === 'credit' && !isReversal && returnReason === null;
 }
 
 /** Runs what is about one payment one after the other: of two debits of it, the second must see the first. */
@@ -68,7 +78,7 @@ async function takeEntry(services: BankServices, told: BookedEntry, of: Report):
   const { kind, outcome, transferId } = found;
   // Booked though it was rejected: the next submission would pay again. One that comes later is held from its beginning.
   if (kind === 'payment' && outcome === 'break' && transferId !== null) {
-    await database.transaction((tx) => holdQueued(tx, transferId));
+    await database.transaction((tx) => holdContradicted(tx, transferId));
   }
   await endSum(services, entry);
   return found.kind !== 'unknown';
@@ -76,7 +86,9 @@ async function takeEntry(services: BankServices, told: BookedEntry, of: Report):
 
 /** A bank that uses its references again, or has changed what it told. */
 async function isOtherMoney(services: BankServices, known: ToldEntry, told: BookedEntry, of: Report): Promise<boolean> {
-  return known.bookedOn !== told.bookedOn || (known.kind === 'received' && isOfOtherPayer(services, told, of));
+  if (known.bookedOn !== told.bookedOn) return true;
+  // Of money that came back the payer is known from before.
+  return known.kind === 'received' && told.returnReason === null && isOfOtherPayer(services, told, of);
 }
 
 /** Whether it is other money, a person decides: nothing changes. False: it has been about nothing that we know. */
@@ -118,19 +130,21 @@ async function store(services: BankServices, entry: BookedEntry, found: Found, f
   const reference = isOfAnother ? null : entry.bankReference;
   const batch = { batchId: entry.batch?.originalBatchId ?? null, batchCount: entry.batch?.count ?? null };
   const chargesMinor = entry.chargesMinor ?? null;
-  const movement = { key, account, direction, amountMinor, currency, bookedOn, reference, entryReference };
+  const payerReference = found.kind === 'received' ? entry.paymentReference : null;
+  const names = { reference, entryReference, payerReference };
+  const movement = { key, account, direction, amountMinor, currency, bookedOn, ...names };
   await services.database.transaction((tx) =>
     storeEntry(tx, services.bank.provider, fileId, { ...movement, ...batch, chargesMinor, ...found }),
   );
 }
 
 async function debit(services: BankServices, entry: BookedEntry, of: Report): Promise<Found> {
-  // Money that came in and is taken back is no payment of ours: a person finds whose it is.
-  if (entry.isReversal || entry.returnReason !== null) return UNKNOWN;
+  // Money that came in and is taken back is no payment of ours: unless it waits for its return, a person finds whose it is.
+  if (entry.isReversal || entry.returnReason !== null) return takenBack(services, withoutCharges(entry), of);
   const own = await paidInstruction(services, entry);
   if (own !== null) return debited(services, own, withoutCharges(entry), of);
   const batchId = entry.batch?.originalBatchId ?? null;
-  return batchId === null ? UNKNOWN : bookedTogether(services, batchId);
+  return batchId === null ? takenBack(services, withoutCharges(entry), of) : bookedTogether(services, batchId);
 }
 
 /** The payment that an entry names, wherever the bank has put the reference. */
@@ -189,7 +203,8 @@ async function bookedTogether({ database, bank }: BankServices, batchId: string)
 async function credit(services: BankServices, entry: BookedEntry, of: Report): Promise<Found> {
   if (!entry.isReversal && entry.returnReason === null) return receivedOrSum(services, entry, of);
   const own = await ownInstruction(services, entry);
-  return own === null ? UNKNOWN : returned(services, own, entry, of);
+  if (own === null) return UNKNOWN;
+  return own.isReturn ? cameBack(services, own, entry, of) : returned(services, own, entry, of);
 }
 
 /** Says that the bank undid its own booking, if it gives no reason. */
@@ -211,10 +226,7 @@ async function returned(services: BankServices, own: Instruction, entry: BookedE
     returnReference: entry.key,
     returnedMinor: entry.amountMinor,
   });
-  // The bank has had it: no file carries it again.
-  if (outcome !== 'applied' && own.state === 'queued') {
-    await services.database.transaction((tx) => holdQueued(tx, own.transferId, TOLD_BEFORE));
-  }
+  if (outcome !== 'applied') await holdIfQueued(services, own);
   // What has come back had been paid.
   const isOpen = own.state !== 'completed' && own.state !== 'rejected' && own.state !== 'failed';
   if (outcome === 'applied' && isOpen) {

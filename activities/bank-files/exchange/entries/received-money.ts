@@ -28,10 +28,32 @@ function payerIn({ senderName, senderAccount }: Pick<ReceivedEvent, 'senderName'
   };
 }
 
-export function receivedEvent({ bank, configuration }: BankServices, entry: BookedEntry, of: Report): ReceivedEvent {
-  const { debtor, currency, amountMinor } = entry;
+/** Who sent money, to which account, with which text. */
+type Parties = Pick<ReceivedEvent, 'senderName' | 'senderAccount' | 'receiver' | 'remittanceText'>;
+
+function namedIn({ bank, configuration }: BankServices, entry: BookedEntry): Parties {
   const provider = configuration.providers.find(({ code }) => code === bank.provider);
   const account = entry.creditorIban ?? entry.account;
+  return {
+    senderName: entry.debtor.name,
+    senderAccount: senderOf(entry),
+    receiver: isIban(account)
+      ? { iban: account, accountNumber: null, routingCodes: {} }
+      : { iban: null, accountNumber: account, routingCodes: routingCodesOf(provider, entry.currency) },
+    remittanceText: entry.remittanceText,
+  };
+}
+
+/** The money of an entry; its parties are those that the entry names, unless others are known. */
+export function receivedEvent(
+  services: BankServices,
+  entry: BookedEntry,
+  of: Report,
+  parties: Parties = namedIn(services, entry),
+): ReceivedEvent {
+  const { bank, configuration } = services;
+  const { currency, amountMinor } = entry;
+  const provider = configuration.providers.find(({ code }) => code === bank.provider);
   return {
     type: 'payment-received',
     providerEventId: `entry:${entry.key}`,
@@ -44,12 +66,7 @@ export function receivedEvent({ bank, configuration }: BankServices, entry: Book
       amountMinor,
       currency,
       scheme: depositSchemeOf(provider, currency),
-      senderName: debtor.name,
-      senderAccount: senderOf(entry),
-      receiver: isIban(account)
-        ? { iban: account, accountNumber: null, routingCodes: {} }
-        : { iban: null, accountNumber: account, routingCodes: routingCodesOf(provider, currency) },
-      remittanceText: entry.remittanceText,
+      ...parties,
     }),
   };
 }

@@ -1,0 +1,123 @@
+import {
+  type NewInstruction,
+  type PayingAccount,
+  readLatestInstruction,
+  storeInstruction,
+} from '../../../db/bank-files/instructions.ts';
+import { lockDueReturn } from '../../../db/bank-files/returns.ts';
+import { readClock } from '../../../db/common/clock.ts';
+import {
+  ACCOUNT_UNCLEAR,
+  NO_PAYER_ACCOUNT,
+  rejectedReturn,
+  unwritableReturn,
+} from '../../../domain/bank-files/exchange/holds.ts';
+import { rejectionCode } from '../../../domain/bank-files/exchange/progress.ts';
+import { isPooledAccount } from '../../../domain/bank-files/exchange/receipts.ts';
+import { ATTEMPTS_MAX, instructionIdOf } from '../../../domain/bank-files/instructions.ts';
+import { type ProfileProblem, problemOf } from '../../../domain/bank-files/profile-rules.ts';
+import { asId, type IncomingTransferId } from '../../../domain/common/ids.ts';
+import { offersIn, type ProviderOffer } from '../../../domain/providers/providers.ts';
+import { type Provider, ProviderUnavailable, type ReturnAnswer, type ReturnRequest } from '../port.ts';
+import { answered, type Options, payingAccount } from './options.ts';
+import { NOT_TAKEN } from './rejections.ts';
+
+/**
+ * The return of money in is a payment to its payer, in full. Banks let no one take back what they have booked, so what cannot go by file, or
+ * came to nothing, is an instruction that is held until people say what the bank says, or the bank books a return of its own.
+ */
+export function returnCalls(options: Options): Pick<Provider, 'returnPayment'> {
+  const { provider, database } = options;
+
+  async function instructed(request: ReturnRequest): Promise<ReturnAnswer> {
+    const id = asId<IncomingTransferId>(request.incomingTransferId);
+    const now = await readClock(database.reader);
+    const standing = await database.transaction(async (tx) => {
+      const isDue = await lockDueReturn(tx, id);
+      const latest = await readLatestInstruction(tx, id);
+      if (!isDue || (latest !== null && latest.state !== 'rejected')) return latest;
+      const [account, ...others] = accountsOf(options, request);
+      const instruction = returnOf(options, request, account, (latest?.attempt ?? 0) + 1);
+      const problem = others.length > 0 ? NO_POOLED_ACCOUNT : problemIn(options, instruction, now);
+      if (problem !== null) {
+        const { field, rule } = problem;
+        const hold = HOLDS.get(problem) ?? unwritableReturn(field, rule);
+        return storeInstruction(tx, instruction, { reasons: [NOT_TAKEN, field, rule], hold });
+      }
+      const hold = latest === null ? null : rejectedReturn(rejectionCode(latest.reasons));
+      return storeInstruction(tx, instruction, { reasons: null, hold });
+    });
+    if (standing === null) throw new ProviderUnavailable(provider, 'no return is due');
+    const { attempt, state, amountMinor, currency, instructionId } = standing;
+    if (amountMinor !== request.amountMinor || currency !== request.currency) {
+      throw new ProviderUnavailable(provider, 'answer about another amount');
+    }
+    return state === 'completed' ? { outcome: 'returned', reference: instructionId } : { outcome: 'queued', attempt };
+  }
+
+  return {
+    returnPayment: (request, { signal }) =>
+      answered(provider, () => {
+        // The caller is gone, and may have asked again since.
+        if (signal?.aborted) throw new ProviderUnavailable(provider, 'timeout');
+        return instructed(request);
+      }),
+  };
+}
+
+/** A payment in our own name: the money is no client's. */
+function returnOf(
+  { provider }: Options,
+  request: ReturnRequest,
+  account: PayingAccount | undefined,
+  attempt: number,
+): NewInstruction {
+  const { incomingTransferId: transferId, paymentReference, amountMinor, currency, creditor, remittanceText } = request;
+  if (attempt > ATTEMPTS_MAX) throw new Error(`attempt ${attempt} of ${transferId} has no instruction id`);
+  const instructionId = instructionIdOf(paymentReference, attempt);
+  if (account === undefined) throw new Error(`there is no pooled account in ${currency}`);
+  const named = { transferId, attempt, provider, instructionId, paymentReference, account, isReturn: true };
+  const money = { scheme: request.scheme ?? '', currency, amountMinor };
+  return { ...named, ...money, creditor, remittanceText, ultimateDebtorName: '', attributes: {} };
+}
+
+type Problem = Pick<ProfileProblem, 'field' | 'rule'>;
+
+const NO_ACCOUNT: Problem = { field: 'creditor.iban', rule: 'account' };
+const NO_POOLED_ACCOUNT: Problem = { field: 'account', rule: 'account' };
+const HOLDS: ReadonlyMap<Problem, string> = new Map([
+  [NO_ACCOUNT, NO_PAYER_ACCOUNT],
+  [NO_POOLED_ACCOUNT, ACCOUNT_UNCLEAR],
+]);
+
+/** Why no file can carry it. */
+function problemIn(
+  { configuration, profile, ...options }: Options,
+  payment: NewInstruction,
+  now: Date,
+): Problem | null {
+  const { scheme, currency, amountMinor, creditor, instructionId: id } = payment;
+  if (creditor.iban === null && creditor.accountNumber === null) return NO_ACCOUNT;
+  const { schemes } = configuration;
+  const of = { scheme, currency };
+  if (!schemes.knows(scheme) || !schemes.carries(of)) return { field: 'scheme', rule: 'scheme' };
+  const limitMinor = schemes.amountLimitMinor(of);
+  if (limitMinor !== null && amountMinor > limitMinor) return { field: 'amountMinor', rule: 'amount' };
+  const written = { ...payment, id, executionDate: schemes.nextAvailableDate(of, now) };
+  return (options.problemOf ?? problemOf)(written, profile);
+}
+
+/** The account at which it came in. Money that names another may have come in at any of its currency. */
+function accountsOf(
+  { configuration, provider }: Options,
+  { receiver, currency }: ReturnRequest,
+): readonly PayingAccount[] {
+  const configured = configuration.providers.find(({ code }) => code === provider);
+  if (configured === undefined) return [];
+  const numbers = [receiver.iban, receiver.accountNumber].filter((number) => number !== null);
+  const isNamed = (offer: ProviderOffer) => numbers.some((number) => isPooledAccount({ offers: [offer] }, number));
+  const named = configured.offers.find(isNamed);
+  if (named !== undefined) return [payingAccount(named, currency)];
+  const accounts = offersIn(configured, currency).map((offer) => payingAccount(offer, currency));
+  return [...new Map(accounts.map((account) => [JSON.stringify(account), account])).values()];
+}
