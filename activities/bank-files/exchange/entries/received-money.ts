@@ -17,7 +17,9 @@ interface Report {
 /** Whether another payer was told of the money that has been received by this key. */
 export async function isOfOtherPayer(services: BankServices, told: BookedEntry, of: Report): Promise<boolean> {
   const event = await readReceivedEvent(services.database.reader, services.bank.provider, told.key);
-  return event !== null && isOtherPayer(payerIn(receivedPayment(event)), payerIn(receivedEvent(services, told, of)));
+  return (
+    event !== null && isOtherPayer(payerIn(receivedPayment(event.payload)), payerIn(receivedEvent(services, told, of)))
+  );
 }
 
 function payerIn({ senderName, senderAccount }: Pick<ReceivedEvent, 'senderName' | 'senderAccount'>) {

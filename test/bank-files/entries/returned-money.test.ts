@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { explainIncomingTransfer } from '../../cli/operations/why/other-resources.ts';
-import { readBankFilesAttention } from '../../db/bank-files/attention.ts';
-import { askToRelease, signRequest } from '../../db/bank-files/by-hand/requests.ts';
-import type { BankWord } from '../../domain/bank-files/by-hand/requests.ts';
-import { asId, type IncomingTransferId } from '../../domain/common/ids.ts';
-import { paymentReferenceOf } from '../../domain/common/payment-references.ts';
-import type { Json } from '../harness/api.ts';
-import { type FileAccount, type SandboxWorld, sandboxWorld } from '../harness/bank-files/sandbox-world.ts';
-import { reviews } from '../harness/transfers/reviews.ts';
-import { schemaProblems } from './messages/iso-schemas.ts';
+import { explainIncomingTransfer } from '../../../cli/operations/why/other-resources.ts';
+import { readBankFilesAttention } from '../../../db/bank-files/attention.ts';
+import { askToRelease, signRequest } from '../../../db/bank-files/by-hand/requests.ts';
+import type { BankWord } from '../../../domain/bank-files/by-hand/requests.ts';
+import { asId, type IncomingTransferId } from '../../../domain/common/ids.ts';
+import { paymentReferenceOf } from '../../../domain/common/payment-references.ts';
+import type { Json } from '../../harness/api.ts';
+import { type FileAccount, type SandboxWorld, sandboxWorld } from '../../harness/bank-files/sandbox-world.ts';
+import { reviews } from '../../harness/transfers/reviews.ts';
+import { schemaProblems } from '../messages/iso-schemas.ts';
 
 // Money in that may not be credited, at banks that take files: it goes back by file, over SFTP, or waits for people, who always have a way out.
 

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Exchange } from '../../activities/bank-files/exchange/round.ts';
-import { iso20022Provider } from '../../activities/providers/iso20022/iso20022.ts';
-import { askToRelease, signRequest } from '../../db/bank-files/by-hand/requests.ts';
-import type { BankWord } from '../../domain/bank-files/by-hand/requests.ts';
-import type { BookedEntry } from '../../domain/bank-files/messages.ts';
-import { paymentReferenceOf } from '../../domain/common/payment-references.ts';
-import type { Json } from '../harness/api.ts';
-import { FILES_BANK, type FilesWorld, filesWorld } from '../harness/bank-files/files-world.ts';
-import { accountReport, creditOf, debitOf, statusOf } from '../harness/bank-files/scripted-bank.ts';
-import { incomingSteps } from '../harness/transfers/payment-steps.ts';
+import type { Exchange } from '../../../activities/bank-files/exchange/round.ts';
+import { iso20022Provider } from '../../../activities/providers/iso20022/iso20022.ts';
+import { askToRelease, signRequest } from '../../../db/bank-files/by-hand/requests.ts';
+import type { BankWord } from '../../../domain/bank-files/by-hand/requests.ts';
+import type { BookedEntry } from '../../../domain/bank-files/messages.ts';
+import { paymentReferenceOf } from '../../../domain/common/payment-references.ts';
+import type { Json } from '../../harness/api.ts';
+import { FILES_BANK, type FilesWorld, filesWorld } from '../../harness/bank-files/files-world.ts';
+import { accountReport, creditOf, debitOf, statusOf } from '../../harness/bank-files/scripted-bank.ts';
+import { incomingSteps } from '../../harness/transfers/payment-steps.ts';
 
 // Debits of money in that goes back: what they name must be the money, or a person finds out, who always has a way out.
 

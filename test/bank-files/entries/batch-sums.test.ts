@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Exchange } from '../../activities/bank-files/exchange/round.ts';
-import { standingByFile } from '../../cli/operations/why/bank-files.ts';
-import type { BookedEntry } from '../../domain/bank-files/messages.ts';
-import { paymentReferenceOf } from '../../domain/common/payment-references.ts';
-import type { Json } from '../harness/api.ts';
-import { type FilesWorld, filesWorld } from '../harness/bank-files/files-world.ts';
-import { accountReport, debitOf, returnOf, statusOf } from '../harness/bank-files/scripted-bank.ts';
+import type { Exchange } from '../../../activities/bank-files/exchange/round.ts';
+import { standingByFile } from '../../../cli/operations/why/bank-files.ts';
+import type { BookedEntry } from '../../../domain/bank-files/messages.ts';
+import { paymentReferenceOf } from '../../../domain/common/payment-references.ts';
+import type { Json } from '../../harness/api.ts';
+import { type FilesWorld, filesWorld } from '../../harness/bank-files/files-world.ts';
+import { accountReport, debitOf, returnOf, statusOf } from '../../harness/bank-files/scripted-bank.ts';
 
 // A bank that books a batch of ours as one sum, and tells none of its payments.
 
