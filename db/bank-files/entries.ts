@@ -40,7 +40,7 @@ const STORE = `
   VALUES ($1, $2, $3::uuid, $4, $5, $6, $7, $8::date, $9, $10::uuid, $11, $12, $13, $14, $15, $16, $17, $18)
   ON CONFLICT (provider, key) DO UPDATE SET kind = excluded.kind, transfer_id = excluded.transfer_id, code = excluded.code, outcome = excluded.outcome,
       account = excluded.account, batch_id = excluded.batch_id, batch_count = excluded.batch_count,
-      charges_minor = excluded.charges_minor
+      charges_minor = excluded.charges_minor, payer_reference = excluded.payer_reference
     WHERE bank_entries.outcome = 'waiting' AND (excluded.outcome <> 'waiting' OR bank_entries.kind = 'unknown' OR bank_entries.account IS NULL)`;
 
 export async function storeEntry(tx: Transaction, provider: string, fileId: string, entry: NewEntry): Promise<void> {

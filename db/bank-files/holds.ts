@@ -1,4 +1,4 @@
-import { CONTRADICTED, PAID_BEFORE } from '../../domain/bank-files/exchange/holds.ts';
+import { CONTRADICTED, DEBIT_NOT_KNOWN, PAID_BEFORE } from '../../domain/bank-files/exchange/holds.ts';
 import type { Transaction } from '../query/database.ts';
 
 // Stronger than a restore's reason. What was said of the other reason is void.
@@ -18,4 +18,17 @@ const HOLD_CONTRADICTED = `
 export async function holdContradicted(tx: Transaction, transferId: string): Promise<void> {
   await holdQueued(tx, transferId);
   await tx.statement(HOLD_CONTRADICTED, [transferId]);
+}
+
+const HOLD_RETURNS = `
+  UPDATE bank_instructions SET held_reason = '${DEBIT_NOT_KNOWN}'
+  WHERE provider = $1 AND currency = $2 AND amount_minor = ANY ($3::bigint[]) AND is_return AND state = 'queued' AND held_reason IS NULL`;
+
+/** A debit of any of these amounts (minor units) is not known: it may be the bank's own return of money that waits for its file. */
+export async function holdReturnsOf(
+  tx: Transaction,
+  provider: string,
+  { currency, amountsMinor }: { readonly currency: string; readonly amountsMinor: readonly bigint[] },
+): Promise<void> {
+  await tx.statement(HOLD_RETURNS, [provider, currency, amountsMinor]);
 }

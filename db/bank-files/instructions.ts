@@ -1,9 +1,9 @@
-import { CONTRADICTED, DEBIT_NOT_KNOWN, PAID_BEFORE, RESTORED } from '../../domain/bank-files/exchange/holds.ts';
+import { CONTRADICTED, RESTORED } from '../../domain/bank-files/exchange/holds.ts';
 import type { InstructionState } from '../../domain/bank-files/exchange/progress.ts';
 import type { PaymentInstruction } from '../../domain/bank-files/instructions.ts';
 import { recordNotFound } from '../../domain/common/errors.ts';
 import type { Reader, Transaction } from '../query/database.ts';
-import { IS_LATER } from './restores.ts';
+import { HELD, IS_REJECTED } from './hold-reasons.ts';
 
 /** The numbers of the account that pays. */
 export interface PayingAccount {
@@ -59,22 +59,6 @@ const COLUMNS = `transfer_id AS "transferId", attempt, instruction_id AS "instru
   held_reason AS "heldReason", is_return AS "isReturn"`;
 
 // A submission before one that stands, or after one that the bank has not rejected, is none: whatever runs at the same time.
-// A payment of before a restore may have been in a file that is lost, unless it was dated later: dates only move on. So may the return of
-// money that the bank had booked by then, under an id that is lost as well.
-const RESTORE = `EXISTS (SELECT FROM bank_restores restore WHERE restore.provider = $3 AND NOT EXISTS (
-      SELECT FROM outgoing_transfers WHERE id = $1::uuid AND ${IS_LATER})
-      AND NOT EXISTS (SELECT FROM incoming_transfers incoming JOIN bank_entries entry ON (entry.provider, entry.key) = (incoming.provider, service_provider_id)
-        WHERE incoming.id = $1::uuid AND booked_on > (began_at AT TIME ZONE 'UTC')::date + 5))`;
-// The bank may have returned the money by itself, by a booking that named nothing of it, or came before this return was due.
-const DEBIT_UNKNOWN = `EXISTS (SELECT FROM incoming_transfers incoming
-      JOIN bank_entries credit ON (credit.provider, credit.key) = (incoming.provider, incoming.service_provider_id)
-      JOIN bank_entries debit ON debit.provider = incoming.provider AND debit.currency = incoming.currency AND debit.booked_on >= credit.booked_on
-    WHERE incoming.id = $1::uuid AND debit.direction = 'debit' AND debit.kind = 'unknown' AND debit.outcome = 'waiting' AND debit.amount_minor = $9)`;
-const IS_REJECTED = `($11::text[] IS NOT NULL AND NOT $12 AND NOT ${RESTORE})`;
-const HELD = `CASE WHEN ${IS_REJECTED} THEN NULL
-      WHEN EXISTS (SELECT FROM bank_entries WHERE transfer_id = $1::uuid AND kind = 'payment') THEN '${PAID_BEFORE}'
-      WHEN ${RESTORE} THEN '${RESTORED}'
-      WHEN $12 AND ${DEBIT_UNKNOWN} THEN '${DEBIT_NOT_KNOWN}' ELSE $13 END`;
 const STORE = `
   INSERT INTO bank_instructions (transfer_id, attempt, provider, instruction_id, payment_reference, account, scheme, currency, amount_minor, details,
     state, reasons, is_return, held_reason, queued_at)

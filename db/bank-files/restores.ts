@@ -46,9 +46,10 @@ const OF_BANK = 'FROM bank_files file WHERE file.provider = restore.provider AND
 // It speaks of what is lost, and may mean a payment that we know: a person finds out.
 const IS_OF_LOST = `(file.direction = 'in' AND file.state = 'set-aside' AND file.settled_at IS NULL AND file.unknown_items > 0 AND file.taken_at >= restore.began_at)`;
 const IS_CAUGHT_UP = `(archive_read_at IS NOT NULL AND NOT EXISTS (SELECT ${OF_BANK} (${IS_UNREAD} OR ${IS_OF_LOST})))`;
-// A file sent just before may be answered with the statement of its day. A bank that states no days answers at once.
-const STATED = 'FROM bank_statement_days stated WHERE stated.provider = restore.provider';
-const IS_STATED = `(NOT EXISTS (SELECT ${STATED})
+// A file sent just before may be answered with the statement of its day, or by a week later never. A bank that states no days answers at once.
+const STATED =
+  'FROM bank_statement_days stated WHERE stated.provider = restore.provider AND stated.currency = outgoing_transfers.currency';
+const IS_STATED = `(archive_read_at < service_now() - interval '7 days' OR NOT EXISTS (SELECT ${STATED})
   OR EXISTS (SELECT ${STATED} AND stated.day >= (restore.began_at AT TIME ZONE 'UTC')::date))`;
 
 /**

@@ -104,16 +104,27 @@ test('a caller cannot cancel what the bank may have paid until all that it has t
 
 test('a bank that states its days has to state the day of the restore first: a file just sent is answered later', async () => {
   const id = await pending(22);
-  const stateDay = (day: string) =>
+  const stateDay = (day: string, currency = 'GBP') =>
     files.rows(`INSERT INTO bank_statement_days (provider, currency, account, day, file_id)
-      SELECT '${FILES_BANK}', 'GBP', 'ours', ${day}, id FROM bank_files LIMIT 1`);
+      SELECT '${FILES_BANK}', '${currency}', 'ours', ${day}, id FROM bank_files LIMIT 1`);
   await stateDay("(service_now() AT TIME ZONE 'UTC')::date - 1");
   await restored();
   await files.rounds(exchange);
   expect((await cancelled(id)).status).toBe(409);
   expect((await cancelled(await pending(23, { transferDate: '2027-06-21' }))).status).toBe(200);
-  await stateDay("(service_now() AT TIME ZONE 'UTC')::date");
+  const today = "(service_now() AT TIME ZONE 'UTC')::date";
+  await stateDay(today, 'EUR');
+  expect((await cancelled(id)).status).toBe(409);
+  await stateDay(today);
   expect((await cancelled(id)).status).toBe(200);
+  // It may state no days any more.
+  await files.rows(`DELETE FROM bank_statement_days WHERE day >= ${today}`);
+  const another = await pending(24);
+  await restored();
+  await files.rounds(exchange);
+  expect((await cancelled(another)).status).toBe(409);
+  await files.rows("UPDATE bank_restores SET archive_read_at = archive_read_at - interval '8 days'");
+  expect((await cancelled(another)).status).toBe(200);
   await files.rows('DELETE FROM bank_statement_days');
 });
 

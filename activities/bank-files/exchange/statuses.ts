@@ -146,7 +146,10 @@ export function cancellationItems(
     const names = { cancellationId, ...namesOf(answer) };
     const found = await findNamedCancellation(database.reader, bank.provider, names);
     if (found === null) return false;
-    await database.transaction((tx) => noteHeardOfRequest(tx, found, bank.profile.silenceHours));
+    // By the payment alone it may be an earlier request that is answered.
+    if (found.cancellationId === cancellationId) {
+      await database.transaction((tx) => noteHeardOfRequest(tx, found, bank.profile.silenceHours));
+    }
     if (PENDING.has(status)) return true;
     if (REJECTED.has(status)) {
       await reject(services, found, reasons, occurredAt);

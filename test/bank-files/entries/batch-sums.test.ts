@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Exchange } from '../../../activities/bank-files/exchange/round.ts';
 import { standingByFile } from '../../../cli/operations/why/bank-files.ts';
+import { storeInstruction } from '../../../db/bank-files/instructions.ts';
+import { PAID_BEFORE } from '../../../domain/bank-files/exchange/holds.ts';
 import type { BookedEntry } from '../../../domain/bank-files/messages.ts';
 import { paymentReferenceOf } from '../../../domain/common/payment-references.ts';
 import type { Json } from '../../harness/api.ts';
@@ -190,6 +192,24 @@ test('a sum with a payment that was rejected is a break, and nothing of it is bo
   expect(await outcomeOfSum(ten)).toEqual({ kind: 'batch', outcome: 'break' });
   const told = (await standingByFile(files.api.database.reader, ids[0] ?? '')).join('\n');
   expect(told).toContain('the bank has booked 60 GBP for its batch, and the 2 payments that this may be are 40 GBP');
+});
+
+test('a rejected payment whose batch was booked with too much is held when it is submitted again', async () => {
+  const { ids, ten, twenty } = await batchOfThree();
+  files.bank.say(statusOf(twenty, 'RJCT', 'AC04'));
+  await files.rounds(exchange);
+  files.bank.say(accountReport('camt.054', sumOf(ten, 6_000n)));
+  await files.rounds(exchange);
+  const id = ids[1] ?? '';
+  const [{ details, ...first }] =
+    await files.rows(`SELECT transfer_id AS "transferId", provider, payment_reference AS "paymentReference",
+      account, scheme, currency, amount_minor AS "amountMinor", details FROM bank_instructions WHERE transfer_id = '${id}'`);
+  const again = { ...details, ...first, amountMinor: BigInt(first.amountMinor), attempt: 2, isReturn: false };
+  const instructionId = `${first.paymentReference}2`;
+  await files.api.database.transaction((tx) => storeInstruction(tx, { ...again, instructionId }, { reasons: null }));
+  expect(
+    await files.rows(`SELECT held_reason FROM bank_instructions WHERE transfer_id = '${id}' AND attempt = 2`),
+  ).toEqual([{ held_reason: PAID_BEFORE }]);
 });
 
 test('a sum with the bank’s charges in it is compared without them', async () => {

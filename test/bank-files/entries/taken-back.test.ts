@@ -189,6 +189,76 @@ test('… or by the debit of its amount, which the bank tells after all', async 
   expect(await instructionsOf(id)).toEqual([{ state: 'completed', held_reason: null }]);
 });
 
+const GRACE = { name: 'Grace Hopper', iban: 'GB33BUKB20201555555555', accountNumber: null, bic: null };
+const NOT_KNOWN = 'the bank has booked a debit of its amount, and it is not known what for';
+
+test('a return is held while a debit of its amount and of the bank’s charges is not known', async () => {
+  const key = nextKey();
+  await say({ ...creditOf(key, 2301n, 'unknown'), debtor: GRACE });
+  expect(await debit(2351n, { chargesMinor: 50n })).toBe('unknown');
+  const [{ id }] = await files.rows(`SELECT id FROM incoming_transfers WHERE service_provider_id = '${key}'`);
+  await files.api.call('POST', `/incoming-transfers/${id}/return`, { workflow: { code: 'direct' } });
+  await incomingSteps(files.dependencies).go(id);
+  expect(await instructionsOf(id)).toEqual([{ state: 'queued', held_reason: NOT_KNOWN }]);
+});
+
+test.each([
+  ['its amount', 2001n, {}],
+  ['its amount and of the bank’s charges', 2002n, { chargesMinor: 50n }],
+])(
+  'a return that waits for its file is held by a debit of %s that is not known',
+  async (_, amountMinor, charges: Said) => {
+    const id = await due(amountMinor, { debtor: GRACE });
+    expect(await instructionsOf(id)).toEqual([{ state: 'queued', held_reason: null }]);
+    const { bank } = files.services;
+    const settings = { ...bank.settings, files: 'per-window', windowSeconds: 3_600 } as const;
+    const later = files.exchangeOf({ ...files.services, bank: { ...bank, settings } });
+    const gross = amountMinor + (charges.chargesMinor ?? 0n);
+    const told = { ...creditOf(nextKey(), gross, ''), direction: 'debit', ...charges } as const;
+    files.bank.say(accountReport('camt.054', told));
+    await files.loseLease();
+    await files.rounds(later);
+    await later.end();
+    await files.loseLease();
+    expect(await instructionsOf(id)).toEqual([{ state: 'queued', held_reason: NOT_KNOWN }]);
+  },
+);
+
+test('a return that the bank undoes is money in once, whichever message tells it, and no break', async () => {
+  const id = await due(2101n, { debtor: GRACE });
+  await files.rounds(exchange);
+  const payment = files.bank.payment(paymentReferenceOf(id));
+  await say(debitOf(payment));
+  expect(await stands(id)).toBe('done');
+  const key = nextKey();
+  const undone = { ...debitOf(payment), key, direction: 'credit', isReversal: true, debtor: OURS } as const;
+  await say(undone);
+  files.bank.say(accountReport('camt.053', undone));
+  await files.rounds(exchange);
+  const [told] = await files.rows(
+    `SELECT kind, stated_by IS NOT NULL AS is_stated FROM bank_entries WHERE key = '${key}'`,
+  );
+  expect(told).toEqual({ kind: 'received', is_stated: true });
+  expect(await files.rows(`SELECT kind FROM reconciliation_breaks WHERE our_reference = '${key}'`)).toEqual([]);
+});
+
+const OURS = { name: 'Clients Ltd', iban: null, accountNumber: '31926819', bic: null };
+
+test('money that was told before its account was known keeps its payer’s id', async () => {
+  const key = nextKey();
+  const credit = { ...creditOf(key, 2201n, 'unknown'), paymentReference: 'RENT 2201' };
+  await say(credit);
+  await files.rows(
+    `UPDATE bank_entries SET kind = 'unknown', outcome = 'waiting', payer_reference = NULL WHERE key = '${key}'`,
+  );
+  await files.rows(`DELETE FROM provider_callbacks WHERE provider_event_id = 'entry:${key}'`);
+  files.bank.say(accountReport('camt.053', credit));
+  await files.rounds(exchange);
+  expect(await files.rows(`SELECT kind, payer_reference FROM bank_entries WHERE key = '${key}'`)).toEqual([
+    { kind: 'received', payer_reference: 'RENT 2201' },
+  ]);
+});
+
 test('money that came in at one of several pooled accounts, and names none of them, goes back by no file', async () => {
   const { database, configuration } = files.dependencies;
   const providers = configuration.providers.map((one) => {

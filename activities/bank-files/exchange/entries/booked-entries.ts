@@ -8,7 +8,7 @@ import {
   type ToldEntry,
 } from '../../../../db/bank-files/entries.ts';
 import { noteHeardOf } from '../../../../db/bank-files/files.ts';
-import { holdContradicted } from '../../../../db/bank-files/holds.ts';
+import { holdContradicted, holdReturnsOf } from '../../../../db/bank-files/holds.ts';
 import { findNamedInstruction, type Instruction, moveInstruction } from '../../../../db/bank-files/instructions.ts';
 import { isPooledAccount } from '../../../../domain/bank-files/exchange/receipts.ts';
 import type { AccountReport, BookedEntry } from '../../../../domain/bank-files/messages.ts';
@@ -80,6 +80,10 @@ async function takeEntry(services: BankServices, told: BookedEntry, of: Report):
   if (kind === 'payment' && outcome === 'break' && transferId !== null) {
     await database.transaction((tx) => holdContradicted(tx, transferId));
   }
+  if (kind === 'unknown' && entry.direction === 'debit') {
+    const amountsMinor = [entry.amountMinor, withoutCharges(entry).amountMinor];
+    await database.transaction((tx) => holdReturnsOf(tx, bank.provider, { currency: entry.currency, amountsMinor }));
+  }
   await endSum(services, entry);
   return found.kind !== 'unknown';
 }
@@ -88,7 +92,7 @@ async function takeEntry(services: BankServices, told: BookedEntry, of: Report):
 async function isOtherMoney(services: BankServices, known: ToldEntry, told: BookedEntry, of: Report): Promise<boolean> {
   if (known.bookedOn !== told.bookedOn) return true;
   // Of money that came back the payer is known from before.
-  return known.kind === 'received' && told.returnReason === null && isOfOtherPayer(services, told, of);
+  return known.kind === 'received' && comesIn(told) && isOfOtherPayer(services, told, of);
 }
 
 /** Whether it is other money, a person decides: nothing changes. False: it has been about nothing that we know. */
