@@ -105,13 +105,14 @@ export async function hasUnstated(
 }
 
 const RECEIVED = `
-  SELECT payload, EXISTS (SELECT FROM incoming_transfers received JOIN bank_entries debit ON debit.transfer_id = received.id
-      WHERE received.provider = $1 AND received.service_provider_id = $2 AND debit.kind = 'payment' AND debit.outcome IN ('applied', 'no-effect')) AS returned
+  SELECT payload, EXISTS (SELECT FROM incoming_transfers received WHERE received.provider = $1 AND received.service_provider_id = $2 AND (
+      EXISTS (SELECT FROM bank_instructions paid WHERE paid.transfer_id = received.id AND paid.state = 'completed')
+      OR EXISTS (SELECT FROM bank_entries debit WHERE debit.transfer_id = received.id AND debit.kind = 'payment' AND debit.outcome = 'applied'))) AS returned
   FROM provider_callbacks WHERE provider = $1 AND provider_event_id = 'entry:' || $2 AND kind = 'payment-received'`;
 
 interface ReceivedEvent {
   readonly payload: unknown;
-  /** The bank has booked its return. */
+  /** Its return has ended. */
   readonly returned: boolean;
 }
 

@@ -13,13 +13,13 @@ import type { Transport } from '../../activities/bank-files/exchange/transport.t
 import { loadConfiguration } from '../../config/configuration.ts';
 import { fileExchange, type SftpSettings } from '../../config/schema/file-exchange.ts';
 import type { Database } from '../../db/query/database.ts';
+import { newKey } from '../../sandbox/file-bank/sftp/keys.ts';
 import { keyFiles, PGP_TEST_PASSPHRASE, testKey } from '../harness/bank-files/pgp-keys.ts';
 import { type SftpServer, startSftpServer } from '../harness/bank-files/sftp-server.ts';
 
 // The transport against a real SFTP server, which the test has cut connections, keep silent, and lose answers.
 
 const PASSPHRASE = 'a passphrase of the test';
-const ENCRYPTED = { cipher: 'aes256-ctr', passphrase: PASSPHRASE, rounds: 1 };
 /** Long enough for a busy machine, where an answer comes; short where none ever does. */
 const LONG_MS = 20_000;
 const SHORT_MS = 1_500;
@@ -32,7 +32,7 @@ let settings: SftpSettings;
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'sftp-'));
   for (const folder of ['out', 'in', 'archive']) mkdirSync(join(root, folder));
-  const key = ssh2.utils.generateKeyPairSync('ed25519', ENCRYPTED);
+  const key = newKey(join(root, 'client'), PASSPHRASE);
   privateKey = key.private;
   server = await startSftpServer(root, key.public);
   settings = {
@@ -91,7 +91,7 @@ test('a server with another host key, or at an address that is not allowed, is g
 });
 
 test('a private key must be encrypted, and SFTP_PASSPHRASE must open it', () => {
-  const plain = ssh2.utils.generateKeyPairSync('ed25519').private;
+  const plain = newKey(join(root, 'plain')).private;
   expect(() => sftpTransport(settings, { privateKey: plain, passphrase: '' })).toThrow('not encrypted');
   expect(() => sftpTransport(settings, { privateKey, passphrase: 'another' })).toThrow('SFTP_PASSPHRASE');
 });
@@ -107,7 +107,7 @@ test('with a private key that is not encrypted no process starts; one that canno
   };
   const plain = join(root, 'plain-key');
   const nowhere = join(root, 'nowhere');
-  writeFileSync(plain, ssh2.utils.generateKeyPairSync('ed25519').private);
+  newKey(plain);
   await expect(start(plain)).rejects.toThrow('The private key of house-bank for SFTP is not encrypted.');
   expect(await start(nowhere)).toHaveLength(1);
 
@@ -132,11 +132,12 @@ test('a passphrase, which is slow to try, is tried once for each key, and a repl
   const database: Database = Object.create(null);
   const logger = pino({ level: 'silent' });
   const [bank] = await exchangedBanks({ database, configuration, logger, sftpPassphrase: PASSPHRASE });
+  const other = newKey(join(root, 'other'), 'another').private;
   const tried = vi.spyOn(ssh2.utils, 'parseKey');
   const connected = vi.spyOn(SftpClient.prototype, 'connect');
   const timesTried = () => tried.mock.calls.filter(([, passphrase]) => passphrase !== undefined).length;
 
-  writeFileSync(file, ssh2.utils.generateKeyPairSync('ed25519', { ...ENCRYPTED, passphrase: 'another' }).private);
+  writeFileSync(file, other);
   for (const _ of [1, 2]) await expect(bank?.openTransport()).rejects.toThrow('SFTP_PASSPHRASE');
   expect(timesTried()).toBe(1);
   writeFileSync(file, privateKey);

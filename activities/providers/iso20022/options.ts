@@ -2,8 +2,6 @@ import type { Configuration } from '../../../config/configuration.ts';
 import type { PayingAccount } from '../../../db/bank-files/instructions.ts';
 import { DatabaseUnavailable } from '../../../db/postgres/failures.ts';
 import type { Database } from '../../../db/query/database.ts';
-import type { PaymentInstruction } from '../../../domain/bank-files/instructions.ts';
-import type { ProfileProblem } from '../../../domain/bank-files/profile-rules.ts';
 import type { BankProfile } from '../../../domain/bank-files/profiles.ts';
 import type { ProviderOffer } from '../../../domain/providers/providers.ts';
 import { ProviderUnavailable } from '../port.ts';
@@ -15,8 +13,6 @@ export interface Options {
   /** Its code. */
   readonly provider: string;
   readonly profile: BankProfile;
-  /** Why the bank would not take a payment. */
-  readonly problemOf?: (payment: PaymentInstruction, profile: BankProfile) => ProfileProblem | null;
 }
 
 /** The account that all accounts of an offer share, which is the one that pays. */

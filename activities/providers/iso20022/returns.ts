@@ -91,11 +91,7 @@ const HOLDS: ReadonlyMap<Problem, string> = new Map([
 ]);
 
 /** Why no file can carry it. */
-function problemIn(
-  { configuration, profile, ...options }: Options,
-  payment: NewInstruction,
-  now: Date,
-): Problem | null {
+function problemIn({ configuration, profile }: Options, payment: NewInstruction, now: Date): Problem | null {
   const { scheme, currency, amountMinor, creditor, instructionId: id } = payment;
   if (creditor.iban === null && creditor.accountNumber === null) return NO_ACCOUNT;
   const { schemes } = configuration;
@@ -104,7 +100,7 @@ function problemIn(
   const limitMinor = schemes.amountLimitMinor(of);
   if (limitMinor !== null && amountMinor > limitMinor) return { field: 'amountMinor', rule: 'amount' };
   const written = { ...payment, id, executionDate: schemes.nextAvailableDate(of, now) };
-  return (options.problemOf ?? problemOf)(written, profile);
+  return problemOf(written, profile);
 }
 
 /** The account at which it came in. Money that names another may have come in at any of its currency. */

@@ -139,7 +139,9 @@ describe.each(EUROPEAN)('at %s', (bank) => {
     expect(instruction).toMatchObject({ attempt: 1, state: 'completed', amount_minor: 1042n, is_return: true });
     const archive = join(files.folder(bank), 'archive');
     const written = readdirSync(archive).map((name) => readFileSync(join(archive, name), 'utf8'));
-    const [file = ''] = written.filter((text) => text.includes(paymentReferenceOf(id)));
+    const [file = ''] = written.filter(
+      (text) => text.includes('<CstmrCdtTrfInitn>') && text.includes(paymentReferenceOf(id)),
+    );
     expect(schemaProblems(file)).toEqual([]);
     const [{ transaction_number }] = await files.rows(
       `SELECT transaction_number FROM incoming_transfers WHERE id = '${id}'`,

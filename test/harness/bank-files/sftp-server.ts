@@ -3,6 +3,7 @@ import { type FileHandle, open, readdir, rename, stat } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import ssh2, { type Connection, type FileEntry, type SFTPWrapper } from 'ssh2';
+import { newKey } from '../../../sandbox/file-bank/sftp/keys.ts';
 
 const { OPEN_MODE, STATUS_CODE } = ssh2.utils.sftp;
 
@@ -19,7 +20,7 @@ export interface SftpServer {
 }
 
 export async function startSftpServer(root: string, allowedKey: string): Promise<SftpServer> {
-  const host = ssh2.utils.generateKeyPairSync('ed25519');
+  const host = newKey(join(root, 'host-key'));
   const parsed = ssh2.utils.parseKey(host.public);
   const allowed = ssh2.utils.parseKey(allowedKey);
   if (parsed instanceof Error || allowed instanceof Error) throw new Error('a key of the test is not valid');
