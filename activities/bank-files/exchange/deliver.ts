@@ -15,8 +15,14 @@ import {
 import { readClock } from '../../../db/common/clock.ts';
 import { requireOpenSubmissions, SubmissionsClosed } from '../../common/submissions.ts';
 import type { BankServices } from './bank.ts';
-import type { Connections } from './transport.ts';
-import { isUploadOf, type ListedFile, type Transport, TransportFailed, temporaryName } from './transport.ts';
+import {
+  type Connections,
+  isUploadOf,
+  type ListedFile,
+  type Transport,
+  TransportFailed,
+  temporaryName,
+} from './transport.ts';
 
 /** The file was given its name, and no listing shows it: the bank may have taken it. It is never sent again without a person. */
 export const UNPROVEN = 'sent, and shown by no listing: it may have arrived';

@@ -3,8 +3,14 @@ import { findBankRestore, noteArchiveRead } from '../../../db/bank-files/restore
 import { newId } from '../../../db/common/ids.ts';
 import { isUuid } from '../../../domain/common/ids.ts';
 import type { BankServices } from './bank.ts';
-import type { Connections } from './transport.ts';
-import { FILE_BYTES_MAX, isUnfinished, type ListedFile, type Transport, TransportFailed } from './transport.ts';
+import {
+  type Connections,
+  FILE_BYTES_MAX,
+  isUnfinished,
+  type ListedFile,
+  type Transport,
+  TransportFailed,
+} from './transport.ts';
 
 /** What the previous round has seen: a file that has grown since is still being written, and one that failed comes last. */
 export interface PreviousListing {
