@@ -219,6 +219,14 @@ async function committed(look: () => Promise<boolean>, ended: readonly string[] 
   });
 }
 
+/** Waits until each text given to the proxy has an answer that is held; more than those may be, a retry's for example. */
+async function allHeld(proxy: CrashPointProxy): Promise<void> {
+  await until(
+    async () => proxy.notHeld(),
+    (texts) => texts.length === 0,
+  );
+}
+
 /** The request's answer, or `lost` when the connection broke before one came; `ended` gets more words. */
 function outcome(request: Promise<Pick<Answer, 'status' | 'text'>>, ended: string[] = []): Promise<string> {
   return request.then(
@@ -298,7 +306,7 @@ describe('the API, killed between a commit and its answer', () => {
     apiToPostgres.holdAfter('paid in and killed', 'now');
     paymentIn = await payIn(destination, 12.34, 'paid in and killed');
     await committed(() => exists('SELECT FROM incoming_transfers WHERE service_provider_id = $1', paymentIn));
-    expect(apiToPostgres.heldCount()).toBeGreaterThanOrEqual(7);
+    await allHeld(apiToPostgres);
 
     await service.process('api').kill();
     apiToPostgres.pass();
@@ -448,7 +456,7 @@ describe('the worker, killed in the middle of its work', () => {
     workerToBank.letGo();
     const resolved = `SELECT FROM outgoing_transfers WHERE id = ANY ($1::uuid[]) AND submission_status = 'resolved'`;
     await committed(async () => (await rows(resolved, [unreported, rejected])).length === 2);
-    expect(workerToPostgres.heldCount()).toBe(2);
+    await allHeld(workerToPostgres);
     await service.process('worker').kill();
     workerToPostgres.pass();
     await service.process('worker').start();

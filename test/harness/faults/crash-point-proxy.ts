@@ -14,8 +14,8 @@ export interface CrashPointProxy {
   holdAfter(words: string, from: HoldFrom): void;
   /** All answers on all connections are held. */
   holdAll(): void;
-  /** How many connections are held now. */
-  heldCount(): number;
+  /** The texts given to `holdAfter` after which no answer has been held yet. */
+  notHeld(): readonly string[];
   /** Delays everything sent, and each confirmation of a commit, so that a kill at any instant finds a transaction under way. */
   prolong(delays: { readonly sentMs: number; readonly commitMs: number }): void;
   /** Lets new connections pass, without delay. Held ones stay held until they are closed. */
@@ -31,15 +31,20 @@ const COMMITTED = Buffer.from('COMMIT\0');
 export async function startCrashPointProxy(target: { host: string; port: number }): Promise<CrashPointProxy> {
   const sockets = new Set<Socket>();
   const held = new Map<Socket, Buffer[]>();
-  let points: { readonly words: Buffer; readonly from: HoldFrom }[] = [];
+  let points: { readonly words: string; readonly from: HoldFrom; held: boolean }[] = [];
   let holdsAll = false;
   let delays = { sentMs: 0, commitMs: 0 };
 
   const server = createServer((near) => {
     const far = connect(target);
-    let awaitsCommit = false;
+    /** What this connection has sent whose commit is to be held. */
+    let awaited: (typeof points)[number] | undefined;
     const send = inOrder((data) => far.write(data));
     const answer = inOrder((data) => near.write(data));
+    const hold = (point: typeof awaited) => {
+      if (point !== undefined) point.held = true;
+      if (!held.has(near)) held.set(near, []);
+    };
     for (const socket of [near, far]) {
       sockets.add(socket);
       socket.setNoDelay(true);
@@ -56,12 +61,12 @@ export async function startCrashPointProxy(target: { host: string; port: number 
     far.on('close', closeBoth);
     near.on('data', (data: Buffer) => {
       const point = points.find(({ words }) => data.includes(words));
-      if (point?.from === 'now' && !held.has(near)) held.set(near, []);
-      if (point?.from === 'commit') awaitsCommit = true;
+      if (point?.from === 'now') hold(point);
+      if (point?.from === 'commit') awaited = point;
       send(data, delays.sentMs);
     });
     far.on('data', (data: Buffer) => {
-      if ((holdsAll || (awaitsCommit && data.includes(COMMITTED))) && !held.has(near)) held.set(near, []);
+      if (holdsAll || (awaited !== undefined && data.includes(COMMITTED))) hold(awaited);
       const waiting = held.get(near);
       if (waiting === undefined) answer(data, data.includes(COMMITTED) ? delays.commitMs : 0);
       else waiting.push(data);
@@ -73,12 +78,12 @@ export async function startCrashPointProxy(target: { host: string; port: number 
   return {
     port: address.port,
     holdAfter: (words, from) => {
-      points.push({ words: Buffer.from(words), from });
+      points.push({ words, from, held: false });
     },
     holdAll: () => {
       holdsAll = true;
     },
-    heldCount: () => held.size,
+    notHeld: () => points.filter(({ held }) => !held).map(({ words }) => words),
     prolong: (given) => {
       delays = given;
     },
