@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { LONG_FILES } from './test/tools/run/commands.ts';
+import { isLongFile, LONG_FILES } from './test/tools/run/commands.ts';
+import { inFull } from './test/tools/run/length.ts';
 import { recordedSeconds } from './test/tools/run/table.ts';
 
 /** Whole-system tests start servers and kill them; what they wait for is bounded inside them, by these only as a last resort. */
@@ -15,12 +16,18 @@ const NEW_OBJECTS_MEBIBYTES = 64;
 /** `npm test -- --project=system --sequence.shuffle.files` shows that no file needs another before it. */
 const IS_SHUFFLED = process.argv.includes('--sequence.shuffle.files');
 
+/** The record is of the short form. */
+const IN_FULL_TIMES = 4;
+
 /** Starts the longest files first, so that none is left to run alone at the end. A file without a record may be long. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const seconds = recordedSeconds();
     const root = this.ctx.config.root;
-    const secondsOf = ({ moduleId }: TestSpecification) => seconds.get(moduleId.slice(root.length + 1)) ?? 30;
+    const secondsOf = ({ moduleId }: TestSpecification) => {
+      const recorded = seconds.get(moduleId.slice(root.length + 1)) ?? 30;
+      return inFull && !isLongFile(moduleId) ? IN_FULL_TIMES * recorded : recorded;
+    };
     return [...(await super.sort(files))].sort((one, other) => secondsOf(other) - secondsOf(one));
   }
 }

@@ -1,5 +1,5 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ActionableError, describeFailure } from '../cli/common/actionable-error.ts';
 import { setting } from '../cli/common/data-directory.ts';
@@ -31,6 +31,9 @@ import { type ChildName, StoppedWhileStarting, Supervisor } from './start/superv
 const STOP_TAKES_AT_MOST_MS = 25_000;
 
 const { say, begin, step, end } = startSteps(process.stdout);
+/** A start that is a bundle, as in most tests, runs the bundles next to it. */
+const [, PROGRAM = ''] = process.argv;
+const BUNDLES = PROGRAM.endsWith('.mjs') ? dirname(PROGRAM) : undefined;
 /** Those that `start` waits for. */
 const STEPS = 5;
 
@@ -212,7 +215,13 @@ async function startOwnProcesses(
         metrics === undefined
           ? { ...childEnvironment, ENCRYPTION_KEY: '', SFTP_PASSPHRASE: '', METRICS_PORT: '0' }
           : { ...childEnvironment, METRICS_PORT: new URL(metrics).port || '80' };
-      return childProcess({ entry, environment: own, logFile: files.log(name), pidFile: files.pid(name) });
+      return childProcess({
+        entry,
+        bundles: BUNDLES,
+        environment: own,
+        logFile: files.log(name),
+        pidFile: files.pid(name),
+      });
     });
   const sandbox = await launch('sandbox', 'sandbox/main.ts');
   const worker = await launch('worker', 'activities/main.ts', endpoints.workerMetricsUrl);

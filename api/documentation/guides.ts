@@ -6,7 +6,7 @@ import { htmlOf } from './markdown.ts';
 import { once, oncePer } from './once.ts';
 import { documentationPage, GUIDES_PATH } from './page.ts';
 
-/** The guides are files, so that they are read in the repository, too; `test/documents/guides.test.ts` runs them. */
+/** The guides are files, so that they are read in the repository, too; `test/documents/guides.long.test.ts` runs them. */
 const FOLDER = new URL('../../docs/guides/', import.meta.url);
 const INDEX = 'README';
 

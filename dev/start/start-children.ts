@@ -1,4 +1,5 @@
 import { Socket } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ActionableError } from '../../cli/common/actionable-error.ts';
@@ -16,6 +17,8 @@ const READY_TIMEOUT_MS = 90_000;
 export interface ChildOptions {
   /** Path of the entry file inside the project. */
   entry: string;
+  /** The folder of bundles that runs in place of the sources. */
+  bundles?: string | undefined;
   environment: NodeJS.ProcessEnv;
   logFile: string;
   pidFile: string;
@@ -25,12 +28,22 @@ export interface ChildOptions {
 export async function childProcess(options: ChildOptions): Promise<RunningProcess> {
   return spawnRecorded({
     command: process.execPath,
-    arguments: ['--import', import.meta.resolve('tsx'), options.entry],
+    arguments: programOf(options),
     environment: options.environment,
     cwd: PROJECT_DIRECTORY,
     logFile: options.logFile,
     pidFile: options.pidFile,
   });
+}
+
+function programOf({ entry, bundles }: ChildOptions): string[] {
+  if (bundles !== undefined) return [join(bundles, bundleName(entry))];
+  return ['--import', import.meta.resolve('tsx'), entry];
+}
+
+/** The file of an entry's bundle. */
+export function bundleName(entry: string): string {
+  return `${entry.replaceAll('/', '-').replace(/\.ts$/, '')}.mjs`;
 }
 
 export interface ReadinessOptions {

@@ -8,6 +8,7 @@ import { EXIT_STATUSES } from '../../cli/program/exit-statuses.ts';
 import { type Json, startApi, TEST_AUDIENCE, type TestApi } from '../harness/api.ts';
 import { inlinedPaths } from '../harness/http/openapi.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
+import { oneIn } from '../tools/run/length.ts';
 import { type FasUser, fasUser, jsonLines } from './fas-runs.ts';
 
 // What holds for every command of fas, new ones too.
@@ -108,7 +109,7 @@ const REMOTE = SHOWN.filter(({ reach }) => reach !== 'here');
 const STATUSES: readonly (number | null)[] = Object.values(EXIT_STATUSES).map(({ status }) => status);
 
 describe('every command', () => {
-  test.each(named(SHOWN))(
+  test.each(named(oneIn(4, SHOWN)))(
     '%s rejects an option that it does not know, before anything else',
     async (_title, command) => {
       const { status, output, errors } = await user.run([...wordsOf(command), '--unknown'], nowhere('test'));
@@ -125,25 +126,29 @@ describe('every command', () => {
     expect(output.replace(/\s+/g, ' ')).toContain(command.summary);
   });
 
-  test.each(named(SHOWN.filter(({ streams }) => streams === undefined)))(
-    '%s prints JSON and nothing else under --json, and no secret in an error',
-    async (_title, command) => {
-      const effect = effectOf(command);
-      // What writes is shown only: other tests let it write.
-      const words = [...wordsOf(command), '--json', ...(effect === 'reads' ? [] : ['--dry-run'])];
-      for (const given of [environment(api.url, database.url, 'test'), nowhere('test')]) {
-        const { status, output, errors } = await user.run(words, given);
-        expect(STATUSES).toContain(status);
-        expect(jsonLines(output).length).toBeLessThanOrEqual(1);
-        expect(status !== 0 || output !== '', errors).toBe(true);
-        jsonLines(errors);
-        expect(`${output}${errors}`).not.toMatch(new RegExp(`${SECRET}|PRIVATE KEY|Bearer ey`));
-      }
-    },
-  );
+  test.each(
+    named(
+      oneIn(
+        4,
+        SHOWN.filter(({ streams }) => streams === undefined),
+      ),
+    ),
+  )('%s prints JSON and nothing else under --json, and no secret in an error', async (_title, command) => {
+    const effect = effectOf(command);
+    // What writes is shown only: other tests let it write.
+    const words = [...wordsOf(command), '--json', ...(effect === 'reads' ? [] : ['--dry-run'])];
+    for (const given of [environment(api.url, database.url, 'test'), nowhere('test')]) {
+      const { status, output, errors } = await user.run(words, given);
+      expect(STATUSES).toContain(status);
+      expect(jsonLines(output).length).toBeLessThanOrEqual(1);
+      expect(status !== 0 || output !== '', errors).toBe(true);
+      jsonLines(errors);
+      expect(`${output}${errors}`).not.toMatch(new RegExp(`${SECRET}|PRIVATE KEY|Bearer ey`));
+    }
+  });
 
   const writes = REMOTE.filter((command) => effectOf(command) !== 'reads');
-  test.each(named(writes))(
+  test.each(named(oneIn(4, writes)))(
     '%s names the world in which it writes, and --dry-run does nothing',
     async (_title, command) => {
       const before = requestCount;
@@ -157,25 +162,29 @@ describe('every command', () => {
     },
   );
 
-  test.each(named(REMOTE.filter((command) => effectOf(command) === 'dangerous')))(
-    '%s does nothing where it is live until --confirm repeats what it acts on',
-    async (_title, command) => {
-      const words = wordsOf(command);
-      const before = requestCount;
-      const asked = await user.run([...words, '--json'], nowhere('live'));
-      expect(asked.status, asked.errors).toBe(4);
-      const wrong = await user.run([...words, '--confirm', 'another'], nowhere('live'));
-      expect(wrong.status).toBe(4);
-      expect(requestCount).toBe(before);
-      const [, failure] = jsonLines(asked.errors) as { error: { confirm: string } }[];
-      const confirmed = await user.run([...words, '--confirm', failure?.error.confirm ?? ''], nowhere('live'));
-      expect(confirmed.errors).not.toMatch(/--confirm/);
-      expect([1, 2]).toContain(confirmed.status);
-      if (command.reach === 'api') expect(requestCount).toBe(before + 1);
-      const inTest = await user.run(words, nowhere('test'));
-      expect(inTest.errors).not.toMatch(/--confirm/);
-    },
-  );
+  test.each(
+    named(
+      oneIn(
+        4,
+        REMOTE.filter((command) => effectOf(command) === 'dangerous'),
+      ),
+    ),
+  )('%s does nothing where it is live until --confirm repeats what it acts on', async (_title, command) => {
+    const words = wordsOf(command);
+    const before = requestCount;
+    const asked = await user.run([...words, '--json'], nowhere('live'));
+    expect(asked.status, asked.errors).toBe(4);
+    const wrong = await user.run([...words, '--confirm', 'another'], nowhere('live'));
+    expect(wrong.status).toBe(4);
+    expect(requestCount).toBe(before);
+    const [, failure] = jsonLines(asked.errors) as { error: { confirm: string } }[];
+    const confirmed = await user.run([...words, '--confirm', failure?.error.confirm ?? ''], nowhere('live'));
+    expect(confirmed.errors).not.toMatch(/--confirm/);
+    expect([1, 2]).toContain(confirmed.status);
+    if (command.reach === 'api') expect(requestCount).toBe(before + 1);
+    const inTest = await user.run(words, nowhere('test'));
+    expect(inTest.errors).not.toMatch(/--confirm/);
+  });
 });
 
 test.each(named(SHOWN.filter(({ reach }) => reach === 'installation')))(
@@ -202,20 +211,23 @@ describe('fas api', () => {
     ...(bodyTypesOf(operation).length === 0 ? [] : ['--data', `@${dataFile}`]),
   ];
   const isOpen = ({ security }: Json) => security?.length === 0;
-  const named = (routes: typeof DOCUMENTED) => routes.map(({ title, operation }) => [title, operation] as const);
+  const named = (routes: Readonly<typeof DOCUMENTED>) => routes.map(({ title, operation }) => [title, operation] as const);
   const withSecret = DOCUMENTED.filter(({ title }) => title.includes('{token}'));
   const others = DOCUMENTED.filter((route) => !withSecret.includes(route));
 
-  test.each(named(others))('%s is sent with what the document says, and nothing else', async (title, operation) => {
-    const words = wordsOfRoute(title, operation);
-    await user.run(words, nowhere('test'));
-    const { authorization, 'idempotency-key': key, 'content-type': type = null } = lastHeaders;
-    const [bodyType = null] = bodyTypesOf(operation);
-    const sent = { hasToken: authorization !== undefined, hasKey: key !== undefined, type };
-    expect(sent).toEqual({ hasToken: !isOpen(operation), hasKey: hasKey(operation), type: bodyType });
-    const { output } = await user.run([...words, '--dry-run', '--json'], nowhere('test'));
-    if (!title.startsWith('GET ')) expect(Object.keys(JSON.parse(output).headers)).toEqual(shownHeaders(operation));
-  });
+  test.each(named(oneIn(4, others)))(
+    '%s is sent with what the document says, and nothing else',
+    async (title, operation) => {
+      const words = wordsOfRoute(title, operation);
+      await user.run(words, nowhere('test'));
+      const { authorization, 'idempotency-key': key, 'content-type': type = null } = lastHeaders;
+      const [bodyType = null] = bodyTypesOf(operation);
+      const sent = { hasToken: authorization !== undefined, hasKey: key !== undefined, type };
+      expect(sent).toEqual({ hasToken: !isOpen(operation), hasKey: hasKey(operation), type: bodyType });
+      const { output } = await user.run([...words, '--dry-run', '--json'], nowhere('test'));
+      if (!title.startsWith('GET ')) expect(Object.keys(JSON.parse(output).headers)).toEqual(shownHeaders(operation));
+    },
+  );
 
   function shownHeaders(operation: Json): string[] {
     return [
@@ -226,16 +238,20 @@ describe('fas api', () => {
     ];
   }
 
-  test.each(named(others.filter(({ operation }) => !hasKey(operation))))(
-    '%s takes no key, as the service would keep nothing under it',
-    async (title, operation) => {
-      const before = requestCount;
-      const words = [...wordsOfRoute(title, operation), '--idempotency-key', 'a-key'];
-      const { status, errors } = await user.run(words, nowhere('test'));
-      expect({ status, sent: requestCount - before }).toEqual({ status: 3, sent: 0 });
-      expect(errors).toContain('keeps nothing under an Idempotency-Key');
-    },
-  );
+  test.each(
+    named(
+      oneIn(
+        4,
+        others.filter(({ operation }) => !hasKey(operation)),
+      ),
+    ),
+  )('%s takes no key, as the service would keep nothing under it', async (title, operation) => {
+    const before = requestCount;
+    const words = [...wordsOfRoute(title, operation), '--idempotency-key', 'a-key'];
+    const { status, errors } = await user.run(words, nowhere('test'));
+    expect({ status, sent: requestCount - before }).toEqual({ status: 3, sent: 0 });
+    expect(errors).toContain('keeps nothing under an Idempotency-Key');
+  });
 
   test.each(named(withSecret))(
     '%s is called by its own command, as its path has a secret',

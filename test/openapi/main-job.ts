@@ -1,4 +1,4 @@
-// The demo's main job, by a client generated from the OpenAPI document (generated-client.test.ts compiles and runs it against
+// The demo's main job, by a client generated from the OpenAPI document (generated-client.long.test.ts compiles and runs it against
 // the generated client): clients, accounts at the sandbox bank, money in, a payment to another bank.
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as api from '#client';

@@ -85,9 +85,20 @@ function breaks(before: Json, after: Json): string[] {
   return changes.map(({ id, operation, path, text }) => `${id}: ${operation} ${path}: ${text}`);
 }
 
-/** The present document with one change. */
-function changed(change: (schemas: Json, paths: Json, webhooks: Json) => void): Json {
-  const document = structuredClone(present);
+/** Everything that the changes below touch: the gate takes seconds to compare two whole documents. */
+const part: Json = {
+  ...present,
+  paths: only(present.paths, ['/accounts', '/clients', '/outgoing-transfers', '/provisioned-account-credits']),
+  webhooks: only(present.webhooks, ['clients.created', 'incoming-transfers.incoming-transfer-completed']),
+};
+
+function only(all: Json, names: readonly string[]): Json {
+  return Object.fromEntries(names.map((name) => [name, all[name]]));
+}
+
+/** A document with one change. */
+function changed(before: Json, change: (schemas: Json, paths: Json, webhooks: Json) => void): Json {
+  const document = structuredClone(before);
   change(document.components.schemas, document.paths, document.webhooks);
   return document;
 }
@@ -98,7 +109,7 @@ describe('the linter', () => {
   });
 
   test('finds a component that nothing refers to', () => {
-    expect(lint(changed((schemas) => Object.assign(schemas, { Stranger: { type: 'string' } })))).toEqual([
+    expect(lint(changed(present, (schemas) => Object.assign(schemas, { Stranger: { type: 'string' } })))).toEqual([
       expect.stringContaining('no-unused-components'),
     ]);
   });
@@ -195,7 +206,7 @@ test.each<[name: string, id: string, change: (schemas: Json, paths: Json, webhoo
     ({ CompletedIncomingTransfer }) => (CompletedIncomingTransfer.required = ['status']),
   ],
 ])('%s is a break', (_, id, change) => {
-  const found = breaks(present, changed(change));
+  const found = breaks(part, changed(part, change));
   expect(found.length).toBeGreaterThan(0);
   expect(found.filter((one) => !one.startsWith(`${id}: `))).toEqual([]);
 });
@@ -235,7 +246,7 @@ test.each<[name: string, change: (schemas: Json, paths: Json, webhooks: Json) =>
   ['a new value in requests and answers', ({ AccountStatus }) => AccountStatus.enum.push('frozen')],
   ['a new error code', ({ ErrorCode }) => ErrorCode.enum.push('account.branch.closed')],
 ])('%s is none', (_, change) => {
-  expect(breaks(present, changed(change))).toEqual([]);
+  expect(breaks(part, changed(part, change))).toEqual([]);
 });
 
 /** Renames a required field, or removes it. */

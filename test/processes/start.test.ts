@@ -16,6 +16,7 @@ import { blocksOf, GuideShell, isOutput } from '../documents/guide-shell.ts';
 import { createEmptyDatabase } from '../harness/servers/postgres.ts';
 import {
   eventually,
+  FROM_SOURCES,
   newServiceInstallation,
   printedBy,
   recordedChildren,
@@ -84,7 +85,7 @@ describe('a started service', () => {
   beforeAll(async () => {
     first = await newServiceInstallation();
     second = await newServiceInstallation();
-    firstService = await startService(first);
+    firstService = await startService(first, {}, FROM_SOURCES);
     secondService = await startService(second);
   });
 
@@ -243,7 +244,7 @@ describe('a started service', () => {
     expect(recordedChildren(second), 'the other copy is not touched').toHaveLength(CHILDREN.length);
   });
 
-  test.runIf(inFull)('after a kill -9 the next start ends what was left and continues with the same data', async () => {
+  test('after a kill -9 the next start ends what was left and continues with the same data', async () => {
     const { output: token } = await runToken(second);
     const left = recordedChildren(second);
     expect(left).toHaveLength(CHILDREN.length);
@@ -376,7 +377,7 @@ describe('a start that cannot succeed', () => {
   ];
 
   test.each(mistakes)('ends with one clear line: %s', async (_name, overrides, line) => {
-    const service = runStart(installation, overrides, entryArguments('dev/start.ts'));
+    const service = runStart(installation, overrides);
     expect(await service.exitCode).toBe(1);
     const lines = service.errors().trim().split('\n');
     expect(lines).toHaveLength(1);

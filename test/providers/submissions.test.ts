@@ -11,6 +11,7 @@ import { moneyWorld } from '../harness/money.ts';
 import { until } from '../harness/stage.ts';
 import { modes, reviews } from '../harness/transfers/reviews.ts';
 import { OPERATOR, type OperatedService, operatedService } from '../harness/workflows/operated-service.ts';
+import { inFull } from '../tools/run/length.ts';
 
 let service: OperatedService;
 let api: TestApi;
@@ -61,23 +62,29 @@ const shownToWait = (id: string) =>
 const statusOf = async (id: string) => (await reviews(api).find('outgoing-transfer', id)).status;
 
 describe('submissions close, the emergency stop', () => {
-  test('nothing reaches the bank; `why` and the error name actor, time and reason; after reopening the payment goes out once, without a command', async () => {
+  let stopped: string;
+
+  test('nothing reaches the bank; `why` and the error name actor, time and reason', async () => {
     expect(await close('the bank pays twice')).toMatchObject({ status: 0, answer: { result: 'closed' } });
     const closure = await readClosure(api.database.reader);
     const words = `an operator closed submissions at ${closure?.operator?.closedAt.toISOString()} (the bank pays twice)`;
-    const id = await pay();
-    await shownToWait(id);
-    const [obstacle] = (await service.operate('why', [id])).answer.obstacles;
+    stopped = await pay();
+    await shownToWait(stopped);
+    const [obstacle] = (await service.operate('why', [stopped])).answer.obstacles;
     expect(obstacle).toContain(words);
     expect(obstacle).toContain('submissions open --reason TEXT');
     await expect(requireOpenSubmissions(api.database.reader)).rejects.toThrow(words);
-    expect(service.provider.submissions).not.toContain(id);
+    expect(service.provider.submissions).not.toContain(stopped);
     expect(await open()).toMatchObject({ status: 0, answer: { submissions: 'open', result: 'open' } });
+  });
+
+  // Its workflow tries again a minute after it was rejected.
+  test.runIf(inFull)('after reopening the payment goes out once, without a command', async () => {
     await until(
-      () => statusOf(id),
+      () => statusOf(stopped),
       (status) => status === 'completed',
     );
-    expect(service.provider.submissions.filter((reference) => reference === id)).toHaveLength(1);
+    expect(service.provider.submissions.filter((reference) => reference === stopped)).toHaveLength(1);
   });
 
   test('a return of money in waits as well, and `why` says so', async () => {

@@ -13,6 +13,7 @@ import { LTS_VERSION, ltsNode, runsOnLts } from './lts-node.ts';
 import { oasdiff } from './oasdiff.ts';
 import {
   filesWithLongForm,
+  isLongFile,
   MAIN_GUARANTEES,
   PARITY_TEST,
   PROJECT_DIRECTORY,
@@ -63,20 +64,18 @@ const COMMANDS: Readonly<Record<string, (run: Run) => Promise<Outcome[]>>> = {
   long: async ({ given, environment }) => {
     const inFull = { ...environment, TEST_LENGTH: 'long' };
     if (given.length > 0) return [await runVitest(given, inFull)];
-    const files = [...testFiles().filter((path) => path.endsWith('.long.test.ts')), ...filesWithLongForm()];
+    const files = [...testFiles().filter(isLongFile), ...filesWithLongForm()];
     const inTwos = { ...environment, VITEST_MAX_WORKERS: '2' };
-    const others = async () => [
-      await runVitest(
-        files.filter((path) => path !== PARITY_TEST),
-        { ...inFull, ...inTwos },
+    const others = files.filter((path) => path !== PARITY_TEST);
+    // The parity test takes a processor for half as long as the others, which mostly wait, take together.
+    const outcomes = await Promise.all([
+      runVitest(others, { ...inFull, ...inTwos }),
+      runVitest([PARITY_TEST], inFull).then(async (parity) =>
+        sumOf([parity, await runOnLts(inTwos), await runFullContract(environment)]),
       ),
-      await runOnLts(inTwos),
-      await runFullContract(environment),
-    ];
-    // One takes a processor for as long as the others, which mostly wait, take together.
-    const [parity, rest] = await Promise.all([runVitest([PARITY_TEST], inFull), others()]);
+    ]);
     return [
-      ...[parity, ...rest].map((outcome) => withoutSecondsOf(filesWithLongForm(), outcome)),
+      ...outcomes.map((outcome) => withoutSecondsOf(filesWithLongForm(), outcome)),
       // It compares rates: nothing runs at the same time.
       await runProgram(ABUSE_TEST, [], environment),
     ];

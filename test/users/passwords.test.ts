@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiResponse, Json } from '../harness/api.ts';
 import { GOOD_PASSWORD, type InvitationStage, linkIn, startInvitations } from '../harness/parties/invitations.ts';
 import { until } from '../harness/stage.ts';
+import { oneIn } from '../tools/run/length.ts';
 
 let on: InvitationStage;
 
@@ -155,14 +156,17 @@ describe('an authentication', () => {
     expect(keys).toEqual([]);
   });
 
-  test.each(IMPOSSIBLE)('with %s is a wrong password, in one answer that shows nothing of it', async (_, password) => {
-    const { email } = await signedUp();
-    const answer = await authenticate(email, password);
-    expect(answer).toMatchObject(failed);
-    const { timestamp: _first, ...body } = answer.body;
-    const { timestamp: _second, ...wrong } = (await authenticate(email, 'not the password')).body;
-    expect(body).toEqual(wrong);
-  });
+  test.each(oneIn(3, IMPOSSIBLE))(
+    'with %s is a wrong password, in one answer that shows nothing of it',
+    async (_, password) => {
+      const { email } = await signedUp();
+      const answer = await authenticate(email, password);
+      expect(answer).toMatchObject(failed);
+      const { timestamp: _first, ...body } = answer.body;
+      const { timestamp: _second, ...wrong } = (await authenticate(email, 'not the password')).body;
+      expect(body).toEqual(wrong);
+    },
+  );
 
   test('counts a password that no user can have as a failure', async () => {
     const { email } = await signedUp();
@@ -296,7 +300,7 @@ describe('what the page takes as a password', () => {
 });
 
 describe('a password reset', () => {
-  test.each(IMPOSSIBLE)('saves no password with %s', async (_, password) => {
+  test.each(oneIn(3, IMPOSSIBLE))('saves no password with %s', async (_, password) => {
     const user = await signedUp();
     const { link } = await linkFor(user);
     expect((await on.submit(link, { answer: 'accept', password })).status).toBe(400);

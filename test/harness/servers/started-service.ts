@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { isAlive, type ProcessIdentity, readPidFile, stopProcess } from '../../../cli/common/processes.ts';
 import { freePort } from '../../../dev/servers/ports.ts';
 import { type ChildName, STOP_ORDER } from '../../../dev/start/supervisor.ts';
+import { entryArguments } from '../../tools/run/entries.ts';
 import { WaitedTooLong } from '../../tools/run/waited-too-long.ts';
 
 const PROJECT_DIRECTORY = fileURLToPath(new URL('../../..', import.meta.url));
@@ -92,11 +93,14 @@ export function printedBy(child: {
   return { output: () => output, errors: () => errors };
 }
 
+/** As `npm start` itself: everything from its sources, which takes each process three times the work of its bundle. */
+export const FROM_SOURCES: readonly string[] = ['--import', 'tsx', 'dev/start.ts'];
+
 /** Runs `npm start`'s script as leader of its own process group. */
 export function runStart(
   installation: ServiceInstallation,
   overrides: NodeJS.ProcessEnv = {},
-  nodeArguments = ['--import', 'tsx', 'dev/start.ts'],
+  nodeArguments: readonly string[] = entryArguments('dev/start.ts'),
 ): StartedService {
   const child = spawn(process.execPath, nodeArguments, {
     cwd: PROJECT_DIRECTORY,
@@ -113,8 +117,9 @@ export function runStart(
 export async function startService(
   installation: ServiceInstallation,
   overrides: NodeJS.ProcessEnv = {},
+  nodeArguments?: readonly string[],
 ): Promise<StartedService> {
-  const service = runStart(installation, overrides);
+  const service = runStart(installation, overrides, nodeArguments);
   await eventually(
     () => {
       if (service.process.exitCode !== null) throw new Error(`The start ended: ${service.output()}${service.errors()}`);

@@ -10,8 +10,12 @@ export type Command = 'npm test' | 'npm run test:long';
 /** A test file says by its name that only `npm run test:long` runs it; every other belongs to `npm test`, a new one too. */
 export const LONG_FILES = '**/*.long.test.ts';
 
+export function isLongFile(path: string): boolean {
+  return path.endsWith('.long.test.ts');
+}
+
 export function commandOf(path: string): Command {
-  return path.endsWith('.long.test.ts') ? 'npm run test:long' : 'npm test';
+  return isLongFile(path) ? 'npm run test:long' : 'npm test';
 }
 
 /** `npm run test:long` runs these once more, in full: they say so by what they import. */
@@ -29,7 +33,7 @@ export const SECONDS_MAX = 100;
 export const STORIES: readonly string[] = [
   'test/accounts/accounts.test.ts',
   'test/audit-entries/audit-entries.test.ts',
-  'test/bank-files/bank-files.test.ts',
+  'test/bank-files/by-hand.test.ts',
   'test/beneficiaries/beneficiary-changes.test.ts',
   'test/clients/clients.test.ts',
   'test/compliance/compliance-checks.test.ts',

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'vite';
-import { type RunningProcess, spawnRecorded } from '../../../cli/common/processes.ts';
+import type { RunningProcess } from '../../../cli/common/processes.ts';
 import { buildFas } from '../../../cli/program/build-fas.ts';
-import type { ChildOptions } from '../../../dev/start/start-children.ts';
+import { bundleName, type ChildOptions, childProcess } from '../../../dev/start/start-children.ts';
 import { PROJECT_DIRECTORY } from './commands.ts';
 
 const CACHE_DIRECTORY = join(PROJECT_DIRECTORY, 'node_modules/.cache/test-entries');
@@ -18,6 +18,7 @@ export const SOURCES = [
   'cli',
   'client',
   'config',
+  'console',
   'db',
   'dev',
   'domain',
@@ -32,6 +33,7 @@ const ENTRIES = [
   'api/main.ts',
   'cli/operate.ts',
   'cli/fas.ts',
+  'console/main.ts',
   'dev/start.ts',
   'dev/token.ts',
   'loops/main.ts',
@@ -80,7 +82,7 @@ export async function bundleEntries(root: string, entries: readonly Entry[], out
       outDir,
       rollupOptions: {
         input: Object.fromEntries(entries.map((entry) => [bundleName(entry), join(root, entry)])),
-        output: { entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' },
+        output: { entryFileNames: '[name]', chunkFileNames: '[name]-[hash].mjs' },
       },
     },
   });
@@ -100,7 +102,7 @@ const OWN_ADDRESSES: Plugin = {
 export function entryArguments(entry: Entry): string[] {
   const { TEST_ENTRIES } = process.env;
   if (TEST_ENTRIES === undefined) return ['--import', 'tsx', join(PROJECT_DIRECTORY, entry)];
-  return [join(TEST_ENTRIES, `${bundleName(entry)}.mjs`)];
+  return [join(TEST_ENTRIES, bundleName(entry))];
 }
 
 /** What node is started with to run `fas`: its bundle, as it is installed. */
@@ -112,27 +114,15 @@ export function fasArguments(): string[] {
 
 export type EntryOptions = ChildOptions & { readonly entry: Entry };
 
-export async function entryProcess(options: EntryOptions): Promise<RunningProcess> {
-  const { entry, environment, logFile, pidFile } = options;
-  return spawnRecorded({
-    command: process.execPath,
-    arguments: entryArguments(entry),
-    environment,
-    cwd: PROJECT_DIRECTORY,
-    logFile,
-    pidFile,
-  });
-}
-
-export function bundleName(entry: string): string {
-  return entry.replaceAll('/', '-').replace(/\.ts$/, '');
+export function entryProcess(options: EntryOptions): Promise<RunningProcess> {
+  return childProcess({ ...options, bundles: process.env.TEST_ENTRIES });
 }
 
 function sourcesHash(): string {
   const hash = createHash('sha256').update(readFileSync(join(PROJECT_DIRECTORY, 'package-lock.json')));
   for (const folder of SOURCES) {
     for (const file of readdirSync(join(PROJECT_DIRECTORY, folder), { recursive: true, encoding: 'utf8' }).sort()) {
-      if (!/\.(ts|json)$/.test(file) || file.endsWith('.test.ts')) continue;
+      if (!/\.(tsx?|json)$/.test(file) || file.endsWith('.test.ts')) continue;
       hash.update(`\0${folder}/${file}\0`).update(readFileSync(join(PROJECT_DIRECTORY, folder, file)));
     }
   }

@@ -7,3 +7,8 @@ export const inFull = process.env.TEST_LENGTH === 'long';
 export function shortOrLong<Value>(short: Value, long: Value): Value {
   return inFull ? long : short;
 }
+
+/** Of a table of like rows one in so many, the first among them; in full all of them. */
+export function oneIn<Row>(many: number, rows: readonly Row[]): readonly Row[] {
+  return rows.filter((_, index) => inFull || index % many === 0);
+}

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type RunningProcess, spawnRecorded } from '../../../../cli/common/processes.ts';
+import { bundleName } from '../../../../dev/start/start-children.ts';
 import { PROJECT_DIRECTORY } from '../../../tools/run/commands.ts';
-import { bundleEntries, bundleName, type Entry, type EntryOptions, SOURCES } from '../../../tools/run/entries.ts';
+import { bundleEntries, type Entry, type EntryOptions, SOURCES } from '../../../tools/run/entries.ts';
 
 /** What makes another release of this one: texts that are replaced, by file, and files that are added. */
 export interface ReleaseChange {
@@ -53,7 +54,7 @@ export async function makeServiceRelease({
     start: ({ entry, environment, logFile, pidFile }) =>
       spawnRecorded({
         command: process.execPath,
-        arguments: [join(directory, 'entries', `${bundleName(entry)}.mjs`)],
+        arguments: [join(directory, 'entries', bundleName(entry))],
         environment,
         cwd: directory,
         logFile,

@@ -13,7 +13,6 @@ import { startTemporalDevServer, type TestTemporal } from '../harness/servers/te
 import { type Stage, setStage, until } from '../harness/stage.ts';
 import { codesOf, failuresOf, type History } from '../harness/workflows/histories.ts';
 import { bundleOf, bundleOfChanged, codeOf, releaseBefore } from '../harness/workflows/releases.ts';
-import { inFull } from '../tools/run/length.ts';
 
 // Temporal gives the tasks of every workflow to the release that is current, whichever began it. Three releases that are made here: one that
 // knows nothing of a new step, one that knows it but takes it only where a history has it, and one that takes it.
@@ -171,32 +170,29 @@ test('a run goes on with the next release and back again, if the release before 
 });
 
 // Temporal waits longer and longer before it tries the failed task again.
-test.runIf(inFull)(
-  'a run that took a step stands still with a release that does not know it, and goes on when the other is current again',
-  async () => {
-    await makeCurrent('taking-the-step');
-    const id = await begun();
-    await start('without-the-step');
-    await makeCurrent('without-the-step');
-    await authorized(id);
-    const failures = await until(
-      async () => failuresOf(await historyOf(id)),
-      ({ length }) => length > 0,
-    );
-    expect(new Set(failures)).toEqual(new Set(['WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR']));
-    expect(stage.provider.submissions).not.toContain(id);
-    // What it begins itself, it finishes.
-    expect(await completes(await begun())).toEqual(['without-the-step']);
+test('a run that took a step stands still with a release that does not know it, and goes on when the other is current again', async () => {
+  await makeCurrent('taking-the-step');
+  const id = await begun();
+  await start('without-the-step');
+  await makeCurrent('without-the-step');
+  await authorized(id);
+  const failures = await until(
+    async () => failuresOf(await historyOf(id)),
+    ({ length }) => length > 0,
+  );
+  expect(new Set(failures)).toEqual(new Set(['WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR']));
+  expect(stage.provider.submissions).not.toContain(id);
+  // What it begins itself, it finishes.
+  expect(await completes(await begun())).toEqual(['without-the-step']);
 
-    await makeCurrent('taking-the-step');
-    await stage.client.workflow.getHandle(workflowId('outgoing-transfer', id)).result();
-    expect((await stage.find(id)).status).toBe('completed');
-    expect(stage.provider.submissions.filter((submitted) => submitted === id)).toHaveLength(1);
-  },
-);
+  await makeCurrent('taking-the-step');
+  await stage.client.workflow.getHandle(workflowId('outgoing-transfer', id)).result();
+  expect((await stage.find(id)).status).toBe('completed');
+  expect(stage.provider.submissions.filter((submitted) => submitted === id)).toHaveLength(1);
+});
 
 test('to unset the variable, tasks go to workers without a version, once such poll, and open runs follow when the others leave', async () => {
-  const before = inFull ? 'taking-the-step' : 'knowing-the-step';
+  const before = 'taking-the-step';
   const id = await begun();
   expect(await operate('set-current', '--unversioned', '--json')).toEqual({
     status: 1,
