@@ -211,7 +211,8 @@ describe('fas api', () => {
     ...(bodyTypesOf(operation).length === 0 ? [] : ['--data', `@${dataFile}`]),
   ];
   const isOpen = ({ security }: Json) => security?.length === 0;
-  const named = (routes: Readonly<typeof DOCUMENTED>) => routes.map(({ title, operation }) => [title, operation] as const);
+  const named = (routes: Readonly<typeof DOCUMENTED>) =>
+    routes.map(({ title, operation }) => [title, operation] as const);
   const withSecret = DOCUMENTED.filter(({ title }) => title.includes('{token}'));
   const others = DOCUMENTED.filter((route) => !withSecret.includes(route));
 
