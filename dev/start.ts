@@ -1,5 +1,5 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ActionableError, describeFailure } from '../cli/common/actionable-error.ts';
 import { setting } from '../cli/common/data-directory.ts';
@@ -17,7 +17,7 @@ import { environmentOfChildren } from './start/child-environment.ts';
 import { openFilesAccount } from './start/development-bank.ts';
 import { consentWalk } from './start/development-person.ts';
 import { prepareOwnDatabase } from './start/own-database.ts';
-import { childProcess, waitUntilReady } from './start/start-children.ts';
+import { bundlesOf, childProcess, waitUntilReady } from './start/start-children.ts';
 import {
   httpUrl,
   prepareDataDirectory,
@@ -31,9 +31,6 @@ import { type ChildName, StoppedWhileStarting, Supervisor } from './start/superv
 const STOP_TAKES_AT_MOST_MS = 25_000;
 
 const { say, begin, step, end } = startSteps(process.stdout);
-/** A start that is a bundle, as in most tests, runs the bundles next to it. */
-const [, PROGRAM = ''] = process.argv;
-const BUNDLES = PROGRAM.endsWith('.mjs') ? dirname(PROGRAM) : undefined;
 /** Those that `start` waits for. */
 const STEPS = 5;
 
@@ -207,6 +204,7 @@ async function startOwnProcesses(
   files: FileNames,
 ): Promise<void> {
   const childEnvironment = await environmentOfChildren(environment, endpoints);
+  const bundles = bundlesOf(process.argv[1]);
   say('Starting the sandbox, the worker, the API and the console …');
   const launch = (name: ChildName, entry: string, metrics?: string) =>
     supervisor.launch(name, () => {
@@ -215,13 +213,7 @@ async function startOwnProcesses(
         metrics === undefined
           ? { ...childEnvironment, ENCRYPTION_KEY: '', SFTP_PASSPHRASE: '', METRICS_PORT: '0' }
           : { ...childEnvironment, METRICS_PORT: new URL(metrics).port || '80' };
-      return childProcess({
-        entry,
-        bundles: BUNDLES,
-        environment: own,
-        logFile: files.log(name),
-        pidFile: files.pid(name),
-      });
+      return childProcess({ entry, bundles, environment: own, logFile: files.log(name), pidFile: files.pid(name) });
     });
   const sandbox = await launch('sandbox', 'sandbox/main.ts');
   const worker = await launch('worker', 'activities/main.ts', endpoints.workerMetricsUrl);

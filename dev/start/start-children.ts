@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ActionableError } from '../../cli/common/actionable-error.ts';
@@ -39,6 +39,11 @@ export async function childProcess(options: ChildOptions): Promise<RunningProces
 function programOf({ entry, bundles }: ChildOptions): string[] {
   if (bundles !== undefined) return [join(bundles, bundleName(entry))];
   return ['--import', import.meta.resolve('tsx'), entry];
+}
+
+/** A start that is a bundle, as in most tests, runs the bundles next to it. */
+export function bundlesOf(program = ''): string | undefined {
+  return program.endsWith('.mjs') ? dirname(program) : undefined;
 }
 
 /** The file of an entry's bundle. */

@@ -72,6 +72,7 @@ export interface StageOptions {
   readonly clockOffset?: () => string;
   /** Awaited before each transaction: if another clock sets the offset, reads it no later than the decision. */
   readonly readClock?: () => Promise<void>;
+  readonly relayListens?: boolean;
   readonly pools?: Partial<Configuration['pools']>;
   /** Where e-mails go; nowhere unless given. */
   readonly smtpUrl?: string;
@@ -97,7 +98,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   const provider = scriptedProvider();
   const temporal = { address: options.address, namespace: options.namespace ?? 'default' };
   const lazy: TemporalClient = lazyTemporalClient(temporal);
-  const relay = workflowWakeupRelay({ database, client: lazy.client, logger });
+  const relay = workflowWakeupRelay({ database, client: lazy.client, logger, listen: options.relayListens ?? false });
   const sweep = openWorkSweep({ database, logger, intervalMs: 200 });
   const createAdmissions = () => admissions({ database, rules: configuration, logger });
   const admission = createAdmissions();

@@ -32,7 +32,7 @@ const RULES: readonly Rule[] = RULE_FILES.flatMap((file) =>
   parse(readFileSync(join(PROMETHEUS, file), 'utf8')).groups.flatMap(({ rules }: { rules: Rule[] }) => rules),
 );
 
-/** Samples that only a bank of files, a list of names or a fault makes; test/processes/alerts.test.ts makes each and reads it. */
+/** Samples that only a bank of files, a list of names or a fault makes; test/processes/alerts.long.test.ts makes each and reads it. */
 const WITHOUT_SAMPLES: readonly string[] = [
   'no bank_pgp_key_ends_timestamp_seconds',
   'no bank_statements_missing',

@@ -8,7 +8,7 @@ import { build } from 'vite';
 
 /**
  * `npm run workflows:release -- RELEASE [COMMIT]`: keeps the code of the workflows, of this folder or of a commit, in
- * test/histories/RELEASE, next to their recorded histories. test/workflows/releases.test.ts lets it and today's finish what the
+ * test/histories/RELEASE, next to their recorded histories. test/workflows/releases.long.test.ts lets it and today's finish what the
  * other began. Readable text without Temporal's SDK, which would make it thirty times as long.
  */
 const USAGE = 'Usage: npm run workflows:release -- RELEASE [COMMIT]';

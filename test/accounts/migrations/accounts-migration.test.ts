@@ -16,7 +16,7 @@ import {
 } from '../../harness/parties/migration.ts';
 import { eventually } from '../../harness/servers/sandbox.ts';
 
-// What a migration of an account writes and rejects. What goes wrong at the bank meanwhile: account-migration-faults.test.ts.
+// What a migration of an account writes and rejects. What goes wrong at the bank meanwhile: account-migration-faults.long.test.ts.
 
 let stage: MigrationStage;
 let world: MoneyWorld;

@@ -71,6 +71,7 @@ export async function startInvitations(name: string): Promise<InvitationStage> {
     name,
     address: temporal.address,
     clockOffset: () => offset,
+    relayListens: true,
     smtpUrl: `smtp://127.0.0.1:${mailLine.port}?requireTLS=false`,
     logger,
     get publicUrl() {

@@ -19,7 +19,6 @@ import { startTemporalDevServer, type TestTemporal } from '../harness/servers/te
 import { type Stage, setStage, until } from '../harness/stage.ts';
 import { countEvents } from '../harness/workflows/histories.ts';
 import { completedPayment } from '../harness/workflows/scripted-provider.ts';
-import { inFull } from '../tools/run/length.ts';
 
 const PROVIDER_SLOTS = 2;
 const WORKFLOW_SLOTS = 3;
@@ -302,7 +301,7 @@ describe('the task queues', () => {
   });
 });
 
-describe.runIf(inFull)('with Postgres silent', () => {
+describe('with Postgres silent', () => {
   let proxy: TcpProxy;
 
   beforeEach(async () => {

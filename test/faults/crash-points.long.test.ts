@@ -8,7 +8,6 @@ import { PAYMENT, thirdPartyWorld } from '../harness/parties/third-parties.ts';
 import { randomFrom, seedOr } from '../harness/random.ts';
 import { startWholeService, type WholeService } from '../harness/servers/whole-service.ts';
 import { until } from '../harness/stage.ts';
-import { inFull } from '../tools/run/length.ts';
 
 /**
  * Kills a process right after each step that moves money: proxies pass requests and hold answers, so that the effect
@@ -496,7 +495,7 @@ describe('the worker, killed in the middle of its work', () => {
   });
 });
 
-describe.runIf(inFull)('the payments of consents, API and worker killed at random instants', () => {
+describe('the payments of consents, API and worker killed at random instants', () => {
   const ROUNDS = 8;
   const PAYMENTS_EACH = 8;
   const ACCOUNTS = 4;

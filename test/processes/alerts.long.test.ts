@@ -47,7 +47,6 @@ import {
   startReceiver,
   subscribe,
 } from '../harness/webhooks/webhooks.ts';
-import { oneIn } from '../tools/run/length.ts';
 
 // Every alert of deploy/prometheus/alerts.yml, evaluated over scrapes of a running API, its loops and a worker's metrics: quiet until its fault is
 // there, and firing then. The service's clock is moved on where an alert is about an age. test/documents/runbook.test.ts asks for a page
@@ -771,7 +770,7 @@ test('every alert has exactly one fault here, which makes it fire', () => {
   expect(RULES.filter(({ labels }) => !['page', 'ticket'].includes(labels.severity))).toEqual([]);
 });
 
-test.each(oneIn(3, Object.entries(FAULTS)))(
+test.each(Object.entries(FAULTS))(
   '%s is quiet without its fault, and fires with it',
   async (alert, { usual, happens, mend }) => {
     scrapes = [await scrape()];

@@ -18,7 +18,6 @@ import {
 import { until } from '../harness/stage.ts';
 import { startReceiver } from '../harness/webhooks/webhooks.ts';
 import { type Entry, entryArguments } from '../tools/run/entries.ts';
-import { inFull } from '../tools/run/length.ts';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const HOUR_MS = 3_600_000;
@@ -104,29 +103,26 @@ describe('with the clock moved, callers see in seconds', () => {
     }
   });
 
-  test.runIf(inFull)(
-    'a payment rejected for a passing reason goes out again, and a recall brings it back',
-    async () => {
-      const account = await service.account('GBP');
-      await service.payIn(account, 100);
-      const { id } = await service.pay(account, 20.11, 'faster-payments');
-      const paid = await until(
-        async () => {
-          await service.moveClock({ advanceBy: 'PT2M' });
-          return service.transfer(id);
-        },
-        ({ status }) => status === 'completed' || status === 'failed',
-      );
-      expect(paid).toMatchObject({ status: 'completed', statusReason: null, rollCount: 0, returned: false });
-      const recall = { workflow: { code: 'direct' }, data: {} };
-      expect((await service.call('POST', `/outgoing-transfers/${id}/recall`, recall)).status).toBe(200);
-      const returned = await service.transferUntil(id, (transfer) => transfer.returned === true);
-      expect(returned).toMatchObject({ status: 'completed', statusReason: { code: 'FOCR' } });
-      expect((await service.get(`/accounts/${account.id}`, 'account')).availableBalance).toBe(100);
-    },
-  );
+  test('a payment rejected for a passing reason goes out again, and a recall brings it back', async () => {
+    const account = await service.account('GBP');
+    await service.payIn(account, 100);
+    const { id } = await service.pay(account, 20.11, 'faster-payments');
+    const paid = await until(
+      async () => {
+        await service.moveClock({ advanceBy: 'PT2M' });
+        return service.transfer(id);
+      },
+      ({ status }) => status === 'completed' || status === 'failed',
+    );
+    expect(paid).toMatchObject({ status: 'completed', statusReason: null, rollCount: 0, returned: false });
+    const recall = { workflow: { code: 'direct' }, data: {} };
+    expect((await service.call('POST', `/outgoing-transfers/${id}/recall`, recall)).status).toBe(200);
+    const returned = await service.transferUntil(id, (transfer) => transfer.returned === true);
+    expect(returned).toMatchObject({ status: 'completed', statusReason: { code: 'FOCR' } });
+    expect((await service.get(`/accounts/${account.id}`, 'account')).availableBalance).toBe(100);
+  });
 
-  test.runIf(inFull)('a payment returned three days after it was made', async () => {
+  test('a payment returned three days after it was made', async () => {
     const account = await service.account('GBP');
     await service.payIn(account, 100);
     const { id } = await service.pay(account, 20.16, 'faster-payments');
@@ -145,7 +141,7 @@ describe('with the clock moved, callers see in seconds', () => {
     expect((await service.now()).getTime()).toBeLessThan(before.getTime() + 3 * DAY_MS + HOUR_MS);
   });
 
-  test.runIf(inFull)('a statement of another day, and the balance at the end of the day before', async () => {
+  test('a statement of another day, and the balance at the end of the day before', async () => {
     const account = await service.account('GBP');
     await service.payIn(account, 10);
     const first = await service.now();
@@ -163,7 +159,7 @@ describe('with the clock moved, callers see in seconds', () => {
     expect(balance).toBe(10);
   });
 
-  test.runIf(inFull)('a webhook tried again after hours, signed by the real clock', async () => {
+  test('a webhook tried again after hours, signed by the real clock', async () => {
     const receiver = await startReceiver();
     try {
       receiver.answer((_message, response) => response.writeHead(503).end());
@@ -200,7 +196,7 @@ describe('with the clock moved, callers see in seconds', () => {
     }
   });
 
-  test.runIf(inFull)('a scheduled payment of two years ahead made on its day, with a token of today', async () => {
+  test('a scheduled payment of two years ahead made on its day, with a token of today', async () => {
     const account = await service.account('GBP');
     await service.payIn(account, 100);
     const day = new Date((await service.now()).getTime() + 730 * DAY_MS).toISOString().slice(0, 10);
@@ -224,7 +220,7 @@ test('a move makes housekeeping sweep the fees of the day that it ends', async (
   );
 });
 
-test.runIf(inFull)('moves under load change no answer and double nothing', async () => {
+test('moves under load change no answer and double nothing', async () => {
   const [source, destination] = [await service.account('GBP'), await service.account('GBP')];
   await service.payIn(source, 1_000);
   const end = { moves: false };

@@ -28,18 +28,17 @@ import { moneyWorld } from '../harness/money.ts';
 import { type Random, randomFrom, seedOr } from '../harness/random.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { checkStory } from '../harness/transfers/transfer-race-checks.ts';
-import { shortOrLong } from '../tools/run/length.ts';
 
 // A change that a caller requests of a transfer is decided from what is read without locks, or under locks. Whatever happens between that
 // reading and the writing, it leaves what it leaves if it is decided under locks after that: the same answer, rows, postings, events, audit
 // entries, wake-ups and stored answer.
 
-const CASES = Number(process.env.REQUESTED_CHANGES ?? shortOrLong(24, 300));
+const CASES = Number(process.env.REQUESTED_CHANGES ?? 300);
 /** Against hanging only. */
 const TIMEOUT_MS = 900_000 + CASES * 1_000;
 const TOGETHER = 4;
 /** Of each situation that is raced. */
-const COPIES = shortOrLong(1, 8);
+const COPIES = 8;
 
 let database: TestDatabase;
 let fast: TestApi;
