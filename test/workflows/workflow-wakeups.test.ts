@@ -45,6 +45,7 @@ beforeAll(async () => {
     url: testDatabase.url,
     maxConnections: 12,
     applicationName: 'test',
+    deadlineMs: 60_000,
     clockOffset: () => clockOffset,
   });
 });
@@ -117,7 +118,12 @@ describe('a committed wake-up', () => {
   });
 
   test('of another process reaches it without a poll, and many commits of one moment by few notifications', async () => {
-    const worker = createDatabase({ url: testDatabase.url, maxConnections: 8, applicationName: 'without-relay' });
+    const worker = createDatabase({
+      url: testDatabase.url,
+      maxConnections: 8,
+      applicationName: 'without-relay',
+      deadlineMs: 60_000,
+    });
     onTestFinished(() => worker.close());
     startRelay({ listen: true, pollIntervalMs: NEVER_MS });
     // The relay looks once when it begins to listen: only what comes after that proves anything.

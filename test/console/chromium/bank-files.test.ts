@@ -266,7 +266,12 @@ describe.skipIf(!HAS_CHROMIUM)('the night in which the bank’s server is away',
     const left = await service.get(`/accounts/${account.id}`, 'account');
     expect(left).toMatchObject({ availableBalance: 919 });
     const { databaseUrl } = readEndpoints(installation.dataDirectory);
-    const database = createDatabase({ url: databaseUrl, maxConnections: 2, applicationName: 'checks' });
+    const database = createDatabase({
+      url: databaseUrl,
+      maxConnections: 2,
+      applicationName: 'checks',
+      deadlineMs: 60_000,
+    });
     expect(await checkLedger(database.reader).finally(() => database.close())).toEqual([]);
   });
 });
