@@ -31,7 +31,12 @@ let declaredNames: string[];
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase('schema');
-  database = createDatabase({ url: testDatabase.url, maxConnections: 2, applicationName: 'schema-test' });
+  database = createDatabase({
+    url: testDatabase.url,
+    maxConnections: 2,
+    applicationName: 'schema-test',
+    deadlineMs: 60_000,
+  });
   const directory = new URL('../db/', import.meta.url);
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) =>
     /(^|\/)schema\.ts$/.test(name),

@@ -195,7 +195,7 @@ describe('an operator restarts the workflow', () => {
   });
 
   test.each([
-    ['has not reached the bank yet', { latencyMs: 1_500 }, false],
+    ['has not reached the bank yet', { latencyMs: 4_000 }, false],
     ['has its effect at the bank, whose answer is lost', { cutRate: 1, callbacks: 'held' }, true],
   ])('of a payment whose submission %s: it is paid once', async (_, faults, isKnown) => {
     const source = await service.reaches((await service.issue({})).id, ['active']);

@@ -18,7 +18,12 @@ let database: Database;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase('account-statements');
-  database = createDatabase({ url: testDatabase.url, maxConnections: 10, applicationName: 'statements' });
+  database = createDatabase({
+    url: testDatabase.url,
+    maxConnections: 10,
+    applicationName: 'statements',
+    deadlineMs: 60_000,
+  });
 });
 
 afterAll(async () => {

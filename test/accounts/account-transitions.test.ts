@@ -29,6 +29,7 @@ beforeAll(async () => {
     url: testDatabase.url,
     maxConnections: 10,
     applicationName: 'transitions',
+    deadlineMs: 60_000,
     clockOffset: () => `${offsetSeconds} seconds`,
   });
 });

@@ -10,11 +10,12 @@ import { PAYEE_ANSWERS } from '../../sandbox/file-bank/intake/payee-check.ts';
 import { STRANGE_FILES } from '../../sandbox/file-bank/strange-files.ts';
 import type { Json } from '../harness/api.ts';
 import { type FileAccount, type SandboxWorld, sandboxWorld } from '../harness/bank-files/sandbox-world.ts';
+import { until } from '../harness/stage.ts';
 
 // The service and the sandbox's file bank over SFTP: faults of the server, the bank's payee check, recalls, strange and repeated files.
 
 let files: SandboxWorld;
-let usualPauseMs: number;
+let usualPause: SandboxWorld['pause'];
 let bank: FileAccount;
 let checking: FileAccount;
 let optedOut: FileAccount;
@@ -31,14 +32,14 @@ beforeAll(async () => {
       settings: { windowSeconds: 60 },
     },
   });
-  usualPauseMs = files.pauseMs;
+  usualPause = files.pause;
   bank = await files.account('bank', 10_000);
   checking = await files.account('checking', 1_000);
   optedOut = await files.account('opted-out', 1_000);
 });
 
 afterEach(async () => {
-  files.pauseMs = usualPauseMs;
+  files.pause = usualPause;
   await files.bank('/faults', {}, 'DELETE');
   await files.world.invariantsHold();
 });
@@ -81,6 +82,17 @@ describe('faults of the bank’s server', () => {
     ...UPLOAD_FAULTS.filter((uploads) => uploads !== 'lost').map((uploads) => ({ uploads })),
   ];
 
+  /** Half a file is there for a second, in which two of a service's rounds never are: what a round may have seen in half is then whole. */
+  async function untilWhole(): Promise<void> {
+    const unfinished = async () => {
+      const { written } = await files.bank('/files?customer=bank', {}, 'GET');
+      return written.flatMap(({ id, isDelivered }: Json) => (isDelivered ? [] : [id]));
+    };
+    const begun = await unfinished();
+    await until(unfinished, (now) => !begun.some((id: string) => now.includes(id)));
+    await usualPause();
+  }
+
   async function hasShown(fault: (typeof faults)[number], id: string, failedBefore: number): Promise<boolean> {
     if ('answers' in fault) {
       if (fault.answers !== 'held') return true;
@@ -97,8 +109,7 @@ describe('faults of the bank’s server', () => {
       const failedBefore = files.failedRounds;
       await files.bank('/faults', fault);
       const id = await files.pay(bank, 10);
-      // Half a file is there for a second, in which two of a service's rounds never are.
-      if ('answers' in fault && fault.answers === 'half-visible') files.pauseMs = 1_100;
+      if ('answers' in fault && fault.answers === 'half-visible') files.pause = untilWhole;
       else
         await files.until('the fault has shown', async () =>
           (await hasShown(fault, id, failedBefore)) ? true : undefined,

@@ -21,8 +21,8 @@ import { type SftpServer, startSftpServer } from '../harness/bank-files/sftp-ser
 
 const PASSPHRASE = 'a passphrase of the test';
 /** Long enough for a busy machine, where an answer comes; short where none ever does. */
-const LONG_MS = 20_000;
-const SHORT_MS = 1_500;
+const LONG_MS = 60_000;
+const SHORT_MS = 5_000;
 
 let root: string;
 let server: SftpServer;

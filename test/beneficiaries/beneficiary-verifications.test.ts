@@ -93,7 +93,7 @@ type Directories = TestApi['services']['configuration']['directories'];
 
 /** Long enough for a busy machine, and short enough for tests that wait for it. */
 function withTimeouts(directories: Directories): Directories {
-  const timeoutMs = 3_000;
+  const timeoutMs = 6_000;
   return { 'pay-uk': { ...directories['pay-uk'], timeoutMs }, 'eu-vop': { ...directories['eu-vop'], timeoutMs } };
 }
 

@@ -131,7 +131,7 @@ describe('a wait', () => {
       ...{ baseUrl: api.url, token: () => token },
       log: ({ operation }) => operation === 'getAccount' && looked(),
     });
-    const waiting = waiter.accounts.waitFor({ id }, 'suspended', { timeoutMs: 20_000 });
+    const waiting = waiter.accounts.waitFor({ id }, 'suspended', { timeoutMs: 120_000 });
     await first;
     await client.accounts.update(id, { status: 'suspended' });
     await client.accounts.update(id, { status: 'active' });

@@ -338,7 +338,7 @@ describe('a provider that gives no answer is 503, and the request can be repeate
 
   test('later than the deadline allows, and then in time under the same key', async () => {
     const { sourceId } = await existing('late');
-    await stage.bank('POST', '/faults', { latencyMs: 3_000 });
+    await stage.bank('POST', '/faults', { latencyMs: 10_000 });
     expect(await rejected(sourceId)).toMatchObject(away);
     await stage.bank('DELETE', '/faults');
     expect((await migrateClient(stage.api, sourceId, { key: `rejected ${sourceId}` })).status).toBe(201);

@@ -260,7 +260,7 @@ test.each([firstSeed, firstSeed + 1, firstSeed + 2])(
     await world.invariantsHold();
     for (const one of [incomingOnly, outgoingOnly]) await one.stop();
   },
-  300_000 + RACES * 500,
+  600_000 + RACES * 500,
 );
 
 /** A few dozen at once, as the machine can bear. */

@@ -14,7 +14,12 @@ let database: Database;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase('counted-lists');
-  database = createDatabase({ url: testDatabase.url, maxConnections: 10, applicationName: 'counted-lists-test' });
+  database = createDatabase({
+    url: testDatabase.url,
+    maxConnections: 10,
+    applicationName: 'counted-lists-test',
+    deadlineMs: 60_000,
+  });
 });
 
 afterAll(async () => {

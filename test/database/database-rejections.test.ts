@@ -12,7 +12,12 @@ let database: Database;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase('database-rejections');
-  database = createDatabase({ url: testDatabase.url, maxConnections: 4, applicationName: 'rejections' });
+  database = createDatabase({
+    url: testDatabase.url,
+    maxConnections: 4,
+    applicationName: 'rejections',
+    deadlineMs: 60_000,
+  });
 });
 
 afterAll(async () => {

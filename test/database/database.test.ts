@@ -60,6 +60,16 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   while (!(await condition())) await sleep(20);
 }
 
+/** Again while the deadline was missed. */
+async function untilDone(call: () => Promise<unknown>): Promise<void> {
+  await until(() =>
+    call().then(
+      () => true,
+      () => false,
+    ),
+  );
+}
+
 const addOne = (tx: Transaction, name: string) =>
   tx.execute(sql`update counters set value = value + 1 where name = ${name}`);
 
@@ -326,10 +336,12 @@ test('a missed deadline is DatabaseUnavailable, gives up its locks in Postgres, 
 });
 
 test('a transaction that says so may take longer than others', async () => {
-  const hasty = openDatabase({ applicationName: 'hasty', deadlineMs: 500 });
+  const hasty = openDatabase({ applicationName: 'hasty', deadlineMs: 2_000 });
+  // A connection is opened under the shorter deadline, which a busy machine may miss.
+  await untilDone(() => hasty.statement('select 1', []));
   const longer = hasty.transaction(
     async (tx) => {
-      await tx.execute(sql`select pg_sleep(2)`);
+      await tx.execute(sql`select pg_sleep(3)`);
       return 'done';
     },
     { deadlineMs: 60_000 },
@@ -361,7 +373,7 @@ test('waiting for a free connection is under the deadline, too, and is reported 
 });
 
 test('where too many wait for a connection, who comes is rejected at once, and those who wait are served', async () => {
-  const small = openDatabase({ applicationName: 'crowded', maxConnections: 1 });
+  const small = openDatabase({ applicationName: 'crowded', maxConnections: 1, deadlineMs: 120_000 });
   // Its one connection is open, and idle until the next line that asks for one.
   await small.statement('select 1', []);
   let release = () => {};
@@ -372,7 +384,7 @@ test('where too many wait for a connection, who comes is rejected at once, and t
   const waiting = Array.from({ length: QUEUE_LENGTH_MAX }, () => small.transaction(async () => 'served'));
   const rejected = await Promise.race([
     small.transaction(async () => 'served').catch((error: unknown) => error),
-    sleep(5_000, 'still waiting', { ref: false }),
+    sleep(60_000, 'still waiting', { ref: false }),
   ]);
   release();
   await holder;
@@ -423,7 +435,7 @@ async function startProxy(): Promise<{ url: string; freeze(): void; reject(): vo
 
 test('one missed deadline replaces all connections: silent ones cost no second call its deadline', async () => {
   const proxy = await startProxy();
-  const behind = openDatabase({ applicationName: 'frozen', url: proxy.url, deadlineMs: 4_000 });
+  const behind = openDatabase({ applicationName: 'frozen', url: proxy.url, deadlineMs: 8_000 });
   await Promise.all(Array.from({ length: 5 }, () => behind.statement('select pg_sleep(0.1)', [])));
   proxy.freeze();
   await expect(behind.statement('select 1', [])).rejects.toBeInstanceOf(DatabaseUnavailable);

@@ -33,7 +33,12 @@ beforeAll(async () => {
   owner = postgres(testDatabase.ownerUrl, { max: 1, onnotice: () => {} });
   await makePastMonths(owner, MONTHS);
   api = await startApi(testDatabase);
-  database = createDatabase({ url: testDatabase.url, maxConnections: 1, applicationName: 'months-test' });
+  database = createDatabase({
+    url: testDatabase.url,
+    maxConnections: 1,
+    applicationName: 'months-test',
+    deadlineMs: 60_000,
+  });
   const world = moneyWorld(api);
   const clientId = await world.client();
   const circle = [await world.account(clientId), await world.account(clientId)];

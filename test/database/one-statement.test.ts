@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { newId } from '../../db/common/ids.ts';
 import { CallerGone, DatabaseUnavailable } from '../../db/postgres/failures.ts';
-import type { Transaction } from '../../db/query/database.ts';
+import type { Database, Transaction } from '../../db/query/database.ts';
 import { guardKind, guardText } from '../../db/query/guards.ts';
 import { sendDeletion, sendInsertion, sendUpdate, updateRow } from '../../db/query/rows.ts';
 import { startCrashPointProxy } from '../harness/faults/crash-point-proxy.ts';
@@ -278,46 +278,72 @@ test('what was written before the database went away is reported as written, and
   expect(await world.readAll(ids)).toEqual([undefined, 1n, undefined, undefined]);
 });
 
+/** A caller with time enough, until `hurry`: from then on too little is left to be written with others. */
+function hurriedCaller(on: Database) {
+  let endsAt = performance.now() + 60_000;
+  const limits = {
+    get endsAt() {
+      return endsAt;
+    },
+    isGone: () => false,
+  };
+  const hurry = () => {
+    endsAt = performance.now() + 900;
+  };
+  return { database: on.forCaller(limits), hurry };
+}
+
+/** The end of this turn of the event loop, before what is sent at its end. */
+const endOfTurn = () => new Promise<void>((resolve) => process.nextTick(resolve));
+
 test('a write with little time left does not take it from those of the same moment', async () => {
   const slow = await onInsertion('slow', 'perform pg_sleep(1.5)');
-  const isGone = () => false;
-  const hurried = world.database.forCaller({ endsAt: performance.now() + 1_500, isGone });
+  const { database, hurry } = hurriedCaller(world.database);
+  const moment = gate();
   const [short, long] = [newId(), newId()];
-  const outcomes = await Promise.all([
+  const written = (on: Database, id: string, note: string | null) =>
     caught(
-      hurried.inOneStatement(async (tx) => {
-        await sleep(900);
-        await inserting(short)(tx);
+      on.inOneStatement(async (tx) => {
+        await moment.opened;
+        await inserting(id, note)(tx);
       }),
-    ),
-    caught(
-      world.database.inOneStatement(async (tx) => {
-        await sleep(900);
-        await inserting(long, slow)(tx);
-      }),
-    ),
-  ]);
-  expect(outcomes).toEqual([null, { value: undefined }]);
+    );
+  const outcomes = [written(database, short, null), written(world.database, long, slow)];
+  moment.open();
+  await endOfTurn();
+  hurry();
+  expect(await Promise.all(outcomes)).toEqual([null, { value: undefined }]);
   expect(await world.readAll([short, long])).toEqual([undefined, 1n]);
 });
 
 test('nor does one that has waited for a statement until little time was left', async () => {
-  const busy = await onInsertion('busy', 'perform pg_sleep(1.5)');
+  await world.testDatabase.asOwner('create table busy_until (id int); insert into busy_until values (1)');
+  await world.testDatabase.asOwner('grant select on busy_until to public');
+  const busy = await onInsertion('busy', 'while exists (select from busy_until) loop perform pg_sleep(0.02); end loop');
+  const slow = await onInsertion('slower', 'perform pg_sleep(1.5)');
+  const own = world.open({ applicationName: 'busy', maxConnections: 7, deadlineMs: 60_000 });
   // As many statements as may run at once: what follows waits for the first of them.
   const running = numbers(6).map(() => newId());
   const outcomes: Promise<unknown>[] = [];
   for (const id of running) {
-    outcomes.push(caught(world.database.inOneStatement(inserting(id, `${busy} ${id}`))));
-    await sleep(40);
+    outcomes.push(caught(own.inOneStatement(inserting(id, `${busy} ${id}`))));
+    await until(
+      () =>
+        world.database.statement<{ count: number }>(
+          `select count(*)::integer as count from pg_stat_activity
+           where datname = current_database() and application_name = 'busy' and wait_event = 'PgSleep'`,
+          [],
+        ),
+      ([found]) => found?.count === outcomes.length,
+    );
   }
-  const isGone = () => false;
-  const hurried = world.database.forCaller({ endsAt: performance.now() + 2_000, isGone });
+  const { database, hurry } = hurriedCaller(own);
   const [short, long] = [newId(), newId()];
-  const late = [
-    caught(hurried.inOneStatement(inserting(short))),
-    caught(world.database.inOneStatement(inserting(long, busy))),
-  ];
-  expect(await Promise.all([...outcomes, ...late])).toEqual([
+  outcomes.push(caught(database.inOneStatement(inserting(short))), caught(own.inOneStatement(inserting(long, slow))));
+  await endOfTurn();
+  hurry();
+  await world.testDatabase.asOwner('delete from busy_until');
+  expect(await Promise.all(outcomes)).toEqual([
     ...running.map(() => ({ value: undefined })),
     null,
     { value: undefined },
@@ -399,12 +425,12 @@ test.each(Object.entries(HELD))('%s holds up only the write that needs it', asyn
 });
 
 test('a write that waits for something else holds up no other; it misses its own deadline', async () => {
-  const patient = world.open({ applicationName: 'stuck', deadlineMs: 3_000 });
+  const patient = world.open({ applicationName: 'stuck', deadlineMs: 8_000 });
   const stuck = caught(patient.inOneStatement(() => new Promise<never>(() => {})));
   const ids = numbers(4).map(() => newId());
   await Promise.all(ids.map((id) => patient.inOneStatement(inserting(id))));
   expect(await world.readAll(ids)).toEqual(ids.map(() => 1n));
-  const missed = await Promise.race([stuck, sleep(20_000, 'still waiting', { ref: false })]);
+  const missed = await Promise.race([stuck, sleep(60_000, 'still waiting', { ref: false })]);
   expect(missed).toMatchObject({ outcome: 'nothing-done' });
 });
 

@@ -18,7 +18,12 @@ const ids = [newId(), newId(), newId()].sort();
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase('queries');
-  database = createDatabase({ url: testDatabase.url, maxConnections: 2, applicationName: 'queries-test' });
+  database = createDatabase({
+    url: testDatabase.url,
+    maxConnections: 2,
+    applicationName: 'queries-test',
+    deadlineMs: 60_000,
+  });
   await database.transaction(async (tx) => {
     for (const [index, id] of ids.entries()) {
       const currency = index === 0 ? 'EUR' : 'GBP';
@@ -56,7 +61,12 @@ test('a value that is missing is an error, not a null', async () => {
 });
 
 test('one text is one prepared statement, whatever the values', async () => {
-  const apart = createDatabase({ url: testDatabase.url, maxConnections: 1, applicationName: 'queries-apart' });
+  const apart = createDatabase({
+    url: testDatabase.url,
+    maxConnections: 1,
+    applicationName: 'queries-apart',
+    deadlineMs: 60_000,
+  });
   for (const id of ids) await apart.reader.run(WITH_CHECKPOINT, { id });
   const rows = await apart.reader.statement<{ executed: bigint }>(
     'SELECT generic_plans + custom_plans AS executed FROM pg_prepared_statements WHERE statement = $1',
@@ -78,7 +88,12 @@ const CHECKPOINTS = {
 };
 
 test('concurrent look-ups of rows by their parents share a statement, and each gets its own rows in order', async () => {
-  const apart = createDatabase({ url: testDatabase.url, maxConnections: 1, applicationName: 'queries-apart' });
+  const apart = createDatabase({
+    url: testDatabase.url,
+    maxConnections: 1,
+    applicationName: 'queries-apart',
+    deadlineMs: 60_000,
+  });
   const [first = '', second = ''] = ids;
   await apart.transaction(async (tx) => {
     sendInsertion(tx, systemAccountCheckpoints, { systemAccountId: first, postingId: 2n, balanceMinor: 0n });

@@ -329,7 +329,6 @@ test('a transaction waits for no answer while it sends more than a socket takes 
     await until(
       async () => proxy.holds('row 59'),
       (isSent) => isSent,
-      10_000,
     );
     proxy.deliver();
     expect(await work).toHaveLength(60);

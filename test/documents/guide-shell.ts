@@ -25,7 +25,7 @@ export function isOutput(shown: string, printed: string): boolean {
   return new RegExp(`^${pattern}$`, 's').test(printed.trim());
 }
 
-const BLOCK_MS_MAX = 60_000;
+const BLOCK_MS_MAX = 300_000;
 
 /** One shell that runs blocks one after another, as a reader would paste them: variables and functions stay. */
 export class GuideShell {

@@ -89,9 +89,13 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   const { logger = silent } = options;
   const testDatabase = await createTestDatabase(options.name);
   const clock = options.clockOffset === undefined ? {} : { clockOffset: options.clockOffset };
-  const open = (url: string) =>
-    afterReading(options.readClock, createDatabase({ url, maxConnections: 8, applicationName: 'test', ...clock }));
-  const database = open(testDatabase.url);
+  const open = (url: string, limits: { readonly deadlineMs?: number } = {}) =>
+    afterReading(
+      options.readClock,
+      createDatabase({ url, maxConnections: 8, applicationName: 'test', ...clock, ...limits }),
+    );
+  // Only keeps a test from hanging.
+  const database = open(testDatabase.url, { deadlineMs: 60_000 });
   const configuration = loadConfiguration({
     CONFIG_FILE: localConfigurationFiles({ CONFIG_FILE: options.configFile ?? '' }),
   });

@@ -133,7 +133,7 @@ test.each(ownRoutes.map(({ contract }) => [contract.method, contract.path] as co
 
 /** Well below the time that a body may take. */
 const TOGETHER_MS_MAX = 2_500;
-const SENDING_ATTEMPTS = 5;
+const SENDING_ATTEMPTS = 40;
 
 test('unauthenticated bodies take at most 64 MiB together; afterwards valid ones are read again', async () => {
   const held = 63_000;

@@ -161,7 +161,7 @@ test('a callback that waits for another of its payment holds no row that the oth
             await other`SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
               AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
           ).length,
-        { timeout: 30_000 },
+        { timeout: 120_000 },
       )
       .toBe(1);
     await tx`SET LOCAL lock_timeout = '500ms'`;

@@ -34,7 +34,12 @@ beforeAll(async () => {
   api = await startApi(testDatabase, { providers, configuration });
   const env = { AUTHORIZATION_RULE: 'always' };
   authorizing = await startApi(testDatabase, { providers, configuration, env, users: api.users });
-  owner = createDatabase({ url: testDatabase.ownerUrl, maxConnections: 2, applicationName: 'owner' });
+  owner = createDatabase({
+    url: testDatabase.ownerUrl,
+    maxConnections: 2,
+    applicationName: 'owner',
+    deadlineMs: 60_000,
+  });
   world = moneyWorld(api);
 });
 

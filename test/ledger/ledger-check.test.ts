@@ -33,7 +33,7 @@ let bankAccount: string;
 beforeAll(async () => {
   database = await createTestDatabase('ledger-check');
   api = await startApi(database);
-  owner = createDatabase({ url: database.ownerUrl, maxConnections: 2, applicationName: 'owner' });
+  owner = createDatabase({ url: database.ownerUrl, maxConnections: 2, applicationName: 'owner', deadlineMs: 60_000 });
   world = moneyWorld(api);
   payer = await world.client('Ada');
   source = await world.account(payer, { amount: 1_000 });
@@ -309,7 +309,12 @@ test('the metrics show when housekeeping last checked, and how many breaches it 
 
 test('a ledger that no check has seen shows the year 1970, so that an alert on the age fires', async () => {
   const own = await createTestDatabase('ledger-unchecked');
-  const unchecked = createDatabase({ url: own.url, maxConnections: 1, applicationName: 'unchecked' });
+  const unchecked = createDatabase({
+    url: own.url,
+    maxConnections: 1,
+    applicationName: 'unchecked',
+    deadlineMs: 60_000,
+  });
   try {
     expect(await readLastLedgerCheck(unchecked.reader)).toEqual({ endedAt: new Date(0), violationCount: 0 });
   } finally {
@@ -322,7 +327,12 @@ test.each([
   ['the whole check', checkWholeLedger],
   ['the check of what is new', checkLedgerSince],
 ])('%s that misses its deadline is unavailable, and renews no pool of the service', async (_name, check) => {
-  const service = createDatabase({ url: database.url, maxConnections: 1, applicationName: 'service' });
+  const service = createDatabase({
+    url: database.url,
+    maxConnections: 1,
+    applicationName: 'service',
+    deadlineMs: 60_000,
+  });
   const session = async () => (await service.statement<{ pid: number }>('SELECT pg_backend_pid() AS pid', []))[0]?.pid;
   const steps = new EventEmitter();
   const locked = once(steps, 'locked');

@@ -34,7 +34,7 @@ beforeAll(async () => {
   database = await createTestDatabase('ledger-rules');
   // A fixed fee of 5 pence, so that the books hold fees too.
   api = await startApi(database, { configuration: (configuration) => ({ ...configuration, prices: [fixedFee(5)] }) });
-  owner = createDatabase({ url: database.ownerUrl, maxConnections: 2, applicationName: 'owner' });
+  owner = createDatabase({ url: database.ownerUrl, maxConnections: 2, applicationName: 'owner', deadlineMs: 60_000 });
   world = moneyWorld(api);
   payer = await world.client('Ada');
   source = await world.account(payer, { amount: 100 });

@@ -23,7 +23,12 @@ let database: Database;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase('machine_users');
-  database = createDatabase({ url: testDatabase.url, maxConnections: 3, applicationName: 'machine-users-test' });
+  database = createDatabase({
+    url: testDatabase.url,
+    maxConnections: 3,
+    applicationName: 'machine-users-test',
+    deadlineMs: 60_000,
+  });
 });
 
 afterAll(async () => {

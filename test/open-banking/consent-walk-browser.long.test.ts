@@ -316,7 +316,12 @@ describe.skipIf(!HAS_CHROMIUM)('a person whom the start has made, with a phone',
 
   test('leaves books that balance', async () => {
     const { databaseUrl } = readEndpoints(installation.dataDirectory);
-    const database = createDatabase({ url: databaseUrl, maxConnections: 2, applicationName: 'checks' });
+    const database = createDatabase({
+      url: databaseUrl,
+      maxConnections: 2,
+      applicationName: 'checks',
+      deadlineMs: 60_000,
+    });
     expect(await checkLedger(database.reader).finally(() => database.close())).toEqual([]);
   });
 });

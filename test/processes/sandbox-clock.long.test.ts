@@ -31,7 +31,7 @@ beforeAll(async () => {
   installation = await newServiceInstallation();
   service = await ClockedService.start(installation);
   const { databaseUrl } = readEndpoints(installation.dataDirectory);
-  database = createDatabase({ url: databaseUrl, maxConnections: 2, applicationName: 'checks' });
+  database = createDatabase({ url: databaseUrl, maxConnections: 2, applicationName: 'checks', deadlineMs: 60_000 });
 });
 
 afterAll(async () => {

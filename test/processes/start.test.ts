@@ -56,14 +56,20 @@ function audienceOf(token: string): unknown {
   return decodeJwt(token.trim()).aud;
 }
 
+/** Asked again while a busy machine does not answer within the limits of the service itself. */
 async function statusOf(url: string, token?: string): Promise<number> {
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  try {
-    const response = await fetch(url, { headers, signal: AbortSignal.timeout(30_000) });
-    await response.arrayBuffer();
-    return response.status;
-  } catch {
-    return 0;
+  const deadline = performance.now() + RUNNING_MS_MAX;
+  for (;;) {
+    const status = await fetch(url, { headers, signal: AbortSignal.timeout(60_000) }).then(
+      async (response) => {
+        await response.arrayBuffer();
+        return response.status;
+      },
+      () => 0,
+    );
+    if (status !== 503 || performance.now() > deadline) return status;
+    await sleep(100);
   }
 }
 

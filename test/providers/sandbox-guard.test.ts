@@ -39,7 +39,12 @@ beforeAll(async () => {
     `ALTER DATABASE ${new URL(database.url).pathname.slice(1)} SET service.clock_offset = 'sandbox'`,
   );
   const place = { dataDirectory: directory.path, sandboxPort: 1 };
-  const registrar = createDatabase({ url: database.url, maxConnections: 1, applicationName: 'test' });
+  const registrar = createDatabase({
+    url: database.url,
+    maxConnections: 1,
+    applicationName: 'test',
+    deadlineMs: 60_000,
+  });
   await registerDevelopmentParties(registrar, place);
   await registrar.close();
   const onFailure = (error: unknown) => {

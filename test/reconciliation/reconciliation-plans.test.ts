@@ -16,7 +16,7 @@ let hand: postgres.Sql;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase('reconciliation-plans');
-  database = createDatabase({ url: testDatabase.url, maxConnections: 1, applicationName: 'plans' });
+  database = createDatabase({ url: testDatabase.url, maxConnections: 1, applicationName: 'plans', deadlineMs: 60_000 });
   hand = postgres(testDatabase.ownerUrl, { max: 1, onnotice: () => {} });
   // Rows without what they belong to.
   await hand`SET session_replication_role = replica`;

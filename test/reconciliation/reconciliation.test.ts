@@ -57,6 +57,7 @@ beforeAll(async () => {
     url: testDatabase.url,
     maxConnections: 3,
     applicationName: 'later',
+    deadlineMs: 60_000,
     clockOffset: () => '5 minutes',
   });
   const logger = pino({ level: 'info' }, { write: (line: string) => lines.push(line) });

@@ -161,7 +161,7 @@ describe('a search finds', () => {
 
 test('what a name finds too late hides no exact hit, nor names of other kinds, and is said', async () => {
   const named = await reviews(api).payIn({ serviceProviderReference: 'Somerville' });
-  const few = { maxConnections: 2, applicationName: 'search-test', deadlineMs: 700 };
+  const few = { maxConnections: 2, applicationName: 'search-test', deadlineMs: 4_000 };
   const database = createDatabase({ url: testDatabase.url, ...few });
   await api.database.transaction(async (tx) => {
     // The look-up of clients waits for this lock until its time is over.

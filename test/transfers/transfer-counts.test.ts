@@ -14,7 +14,12 @@ let database: Database;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase('transfer-counts');
-  database = createDatabase({ url: testDatabase.url, maxConnections: 4, applicationName: 'counts-test' });
+  database = createDatabase({
+    url: testDatabase.url,
+    maxConnections: 4,
+    applicationName: 'counts-test',
+    deadlineMs: 60_000,
+  });
 });
 
 afterAll(async () => {

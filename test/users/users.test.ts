@@ -271,7 +271,7 @@ describe('two requests that name the same clients in opposite orders', () => {
   async function meet(
     ask: (tx: Transaction, clientIds: readonly ClientId[]) => Promise<readonly { clientId: string }[]>,
   ) {
-    const own = createDatabase({ url: database.url, maxConnections: 3, applicationName: NAME });
+    const own = createDatabase({ url: database.url, maxConnections: 3, applicationName: NAME, deadlineMs: 60_000 });
     const clientIds = (await Promise.all([newClientId(), newClientId(), newClientId()])).map((id) =>
       asId<ClientId>(id),
     );

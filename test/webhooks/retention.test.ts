@@ -33,6 +33,7 @@ beforeEach(async () => {
     url: testDatabase.url,
     maxConnections: 3,
     applicationName: 'later',
+    deadlineMs: 60_000,
     clockOffset: () => `${offsetMs} milliseconds`,
   });
   offsetMs = (EVENTS_DAYS + 1) * DAY_MS;

@@ -226,17 +226,25 @@ describe('a name server', () => {
     const { server, made } = await throughServer(() => null);
     // More than the threads with which the system's resolver serves the whole process.
     const names = Array.from({ length: 16 }, (_, index) => `http://silent-${index}.example.org/hook`);
-    let ended = 0;
-    const attempts = names.map((name) => post(made, name).finally(() => (ended += 1)));
-    while (server.questions() < names.length) await sleep(10);
     const receiver = await startReceiver();
     closers.push(() => receiver.close());
-    // Does what a bank's adapter does: the system's resolver, and a connection.
-    expect(await lookup('localhost')).toMatchObject({ family: expect.any(Number) });
-    expect((await fetch(`http://localhost:${receiver.port}/`, { method: 'POST', body: '{}' })).status).toBe(200);
-    expect((await post(made, receiver.url)).responseCode).toBe(200);
+    const endedMeanwhile = async () => {
+      let ended = 0;
+      const asked = server.questions();
+      const attempts = names.map((name) => post(made, name).finally(() => (ended += 1)));
+      while (server.questions() < asked + names.length) await sleep(10);
+      // Does what a bank's adapter does: the system's resolver, and a connection.
+      expect(await lookup('localhost')).toMatchObject({ family: expect.any(Number) });
+      expect((await fetch(`http://localhost:${receiver.port}/`, { method: 'POST', body: '{}' })).status).toBe(200);
+      expect((await post(made, receiver.url)).responseCode).toBe(200);
+      const count = ended;
+      expect(new Set((await Promise.all(attempts)).map(({ error }) => error))).toEqual(new Set(['dns_failed']));
+      return count;
+    };
+    // Their few seconds may be over before a busy machine has done the rest; who is held up by them never does it before.
+    let ended = await endedMeanwhile();
+    for (let again = 0; ended > 0 && again < 10; again += 1) ended = await endedMeanwhile();
     expect(ended).toBe(0);
-    expect(new Set((await Promise.all(attempts)).map(({ error }) => error))).toEqual(new Set(['dns_failed']));
   });
 
   test('is asked again for every connection, and its answer is checked each time', async () => {

@@ -16,7 +16,12 @@ let database: Database;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase('webhook-sequencer');
-  database = createDatabase({ url: testDatabase.url, maxConnections: 30, applicationName: 'sequencer-test' });
+  database = createDatabase({
+    url: testDatabase.url,
+    maxConnections: 30,
+    applicationName: 'sequencer-test',
+    deadlineMs: 60_000,
+  });
 });
 
 afterAll(async () => {

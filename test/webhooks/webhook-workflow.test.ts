@@ -66,9 +66,14 @@ test('events reach their subscriber through a workflow that is woken once for ma
   const subscription = await subscribe(stage.database, receiver.url);
   const ids = await Promise.all(Array.from({ length: 10 }, () => insertClient(stage.database)));
   for (let turn = 0; turn < 20; turn += 1) await Promise.all(ids.map((id) => recordEvents(stage.database, id, 2)));
-  await allReceived(400);
+  // One whose record a busy machine did not make in time comes again, under its id.
+  const firstArrivals = () => [...new Map(receiver.received.map((message) => [message.id, message])).values()];
+  await until(
+    async () => firstArrivals().length,
+    (length) => length >= 400,
+  );
   for (const id of ids) {
-    const own = receiver.received.filter((message) => message.body.data.client.id === id);
+    const own = firstArrivals().filter((message) => message.body.data.client.id === id);
     expect(own.map((message) => message.body.metadata.sequence)).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
   }
   const handle = stage.client.workflow.getHandle(`webhook-delivery/${subscription.shard}`);
@@ -163,9 +168,9 @@ test('a worker that stops releases its claims, and the next one continues where 
 
 test('a worker killed while an attempt is under way: the next one delivers again under the same id', async () => {
   await subscribe(stage.database, receiver.url);
-  // A shorter time-out shortens the claim, which the next worker waits for.
+  // A shorter time-out shortens the claim, which the next worker waits for; the receiver of a busy machine still acts within it.
   const folder = mkdtempSync(join(tmpdir(), 'webhook-worker-'));
-  writeFileSync(join(folder, 'configuration.json'), JSON.stringify({ webhooks: { timeoutMs: 1_000 } }));
+  writeFileSync(join(folder, 'configuration.json'), JSON.stringify({ webhooks: { timeoutMs: 10_000 } }));
   const child = spawn(process.execPath, entryArguments('activities/main.ts'), {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     env: {

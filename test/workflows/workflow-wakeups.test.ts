@@ -24,7 +24,7 @@ import { type RelayOptions, workflowWakeupRelay } from '../../loops/workflow-wak
 import { gate, lockWaiters } from '../harness/servers/locks.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/servers/postgres.ts';
 import { startTemporalDevServer, type TestTemporal } from '../harness/servers/temporal.ts';
-import { until } from '../harness/stage.ts';
+import { connectClient, until } from '../harness/stage.ts';
 
 /** No worker runs here: Temporal's histories show what the relay did. */
 const TYPE = 'outgoing-transfer';
@@ -35,7 +35,10 @@ let temporal: TestTemporal;
 let testDatabase: TestDatabase;
 let database: Database;
 let clockOffset = '0';
+/** As the service has it: a call that is given up is made again, which is another signal. */
 let connection: TemporalClient;
+/** Gives no call up, however busy the machine. */
+let patient: Client;
 let relays: PollingLoop[] = [];
 let numbers = 0;
 
@@ -45,6 +48,7 @@ beforeAll(async () => {
     url: testDatabase.url,
     maxConnections: 12,
     applicationName: 'test',
+    deadlineMs: 60_000,
     clockOffset: () => clockOffset,
   });
 });
@@ -55,20 +59,22 @@ afterAll(async () => {
   await temporal?.close();
 });
 
-beforeEach(() => {
+beforeEach(async () => {
   clockOffset = '0';
   connection = lazyTemporalClient({ address: temporal.address, namespace: temporal.namespace });
+  patient = await connectClient(temporal.address, temporal.namespace);
 });
 
 afterEach(async () => {
   for (const relay of relays) await relay.stop();
   relays = [];
   await connection.close();
+  await patient.connection.close();
   await database.reader.execute(sql`DELETE FROM workflow_wakeups`);
 });
 
 function startRelay(options: Partial<RelayOptions> = {}): PollingLoop {
-  const relay = workflowWakeupRelay({ database, client: connection.client, logger, listen: false, ...options });
+  const relay = workflowWakeupRelay({ database, client: patient, logger, listen: false, ...options });
   relays.push(relay);
   relay.start();
   return relay;
@@ -117,7 +123,12 @@ describe('a committed wake-up', () => {
   });
 
   test('of another process reaches it without a poll, and many commits of one moment by few notifications', async () => {
-    const worker = createDatabase({ url: testDatabase.url, maxConnections: 8, applicationName: 'without-relay' });
+    const worker = createDatabase({
+      url: testDatabase.url,
+      maxConnections: 8,
+      applicationName: 'without-relay',
+      deadlineMs: 60_000,
+    });
     onTestFinished(() => worker.close());
     startRelay({ listen: true, pollIntervalMs: NEVER_MS });
     // The relay looks once when it begins to listen: only what comes after that proves anything.
@@ -168,7 +179,7 @@ describe('a committed wake-up', () => {
   test('reaches it without AsyncLocalStorage, which would slow down every promise of the API from then on', async () => {
     const run = vi.spyOn(AsyncLocalStorage.prototype, 'run');
     onTestFinished(() => run.mockRestore());
-    startRelay();
+    startRelay({ client: connection.client });
     await wakeOnce(newId());
     await settled();
     const entered = () => run.mock.calls.filter(([store]) => isCallContext(store));
@@ -344,7 +355,7 @@ describe('wake-ups that are settled together', () => {
 
   test('by a relay are signalled again if they were requested again during its call to Temporal', async () => {
     const asked = new Set<string>();
-    const client = new Client({ connection: connection.client.connection, namespace: temporal.namespace });
+    const client = new Client({ connection: patient.connection, namespace: temporal.namespace });
     const call = client.workflow.signalWithStart.bind(client.workflow);
     Object.assign(client.workflow, {
       signalWithStart: async (...given: Parameters<typeof call>) => {
@@ -403,7 +414,7 @@ describe('calls to Temporal', () => {
   test('are at most eight at once', async () => {
     let running = 0;
     let most = 0;
-    const counting = new Client({ connection: connection.client.connection, namespace: temporal.namespace });
+    const counting = new Client({ connection: patient.connection, namespace: temporal.namespace });
     const call = counting.workflow.signalWithStart.bind(counting.workflow);
     Object.assign(counting.workflow, {
       signalWithStart: async (...given: Parameters<typeof call>) => {
@@ -469,7 +480,7 @@ describe('calls to Temporal', () => {
   });
 
   test('continue when Temporal comes back: nothing is lost, nothing parked, nothing signalled twice', async () => {
-    startRelay();
+    startRelay({ client: connection.client });
     await temporal.kill();
     const ids = Array.from({ length: 30 }, newId);
     for (const id of ids) await wakeOnce(id);
@@ -481,7 +492,7 @@ describe('calls to Temporal', () => {
   });
 
   test('are given up after their deadline when Temporal hangs, and made again', async () => {
-    startRelay();
+    startRelay({ client: connection.client });
     const id = newId();
     process.kill(temporal.pid(), 'SIGSTOP');
     try {

@@ -265,7 +265,12 @@ describe.skipIf(!HAS_CHROMIUM)('a night', () => {
   test('ends with every payment made, books that balance, and the page of the six nights', async () => {
     await service.transferUntil(stopped, ({ status }) => status === 'completed');
     const { databaseUrl } = readEndpoints(installation.dataDirectory);
-    const database = createDatabase({ url: databaseUrl, maxConnections: 2, applicationName: 'checks' });
+    const database = createDatabase({
+      url: databaseUrl,
+      maxConnections: 2,
+      applicationName: 'checks',
+      deadlineMs: 60_000,
+    });
     expect(await checkLedger(database.reader).finally(() => database.close())).toEqual([]);
     expectNights('docs/console.md');
   });

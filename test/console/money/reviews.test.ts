@@ -119,7 +119,9 @@ test('the hits of a list are shown with their similarity, and a viewer sees no n
   await stop(id, { name: 'sanctions', kind: 'name' });
   // The list is read when it is first needed.
   await compliance.get(addressOf(id));
-  await expect.poll(async () => (await compliance.get(addressOf(id))).text).toContain('Brooke Lane Bakery');
+  await expect
+    .poll(async () => (await compliance.get(addressOf(id))).text, { timeout: 120_000 })
+    .toContain('Brooke Lane Bakery');
   const { text } = await compliance.get(addressOf(id));
   expect(text).toMatch(/Q-1[\s\S]*\d+%/);
   const viewer = await underTest.signIn('viewer');

@@ -19,7 +19,12 @@ beforeAll(async () => {
   await testDatabase.asOwner(
     `SET session_replication_role = replica; ${clients.replaceAll('$1', String(COUNT))}; ANALYZE clients`,
   );
-  database = createDatabase({ url: testDatabase.url, maxConnections: 1, applicationName: 'newest-lists' });
+  database = createDatabase({
+    url: testDatabase.url,
+    maxConnections: 1,
+    applicationName: 'newest-lists',
+    deadlineMs: 60_000,
+  });
 });
 
 afterAll(async () => {

@@ -78,7 +78,7 @@ function runnerOn(database: Database) {
 }
 
 function connect(applicationName: string): Database {
-  return createDatabase({ url: stage.testDatabase.url, maxConnections: 2, applicationName });
+  return createDatabase({ url: stage.testDatabase.url, maxConnections: 2, applicationName, deadlineMs: 60_000 });
 }
 
 async function statusOf(list: string): Promise<string | undefined> {

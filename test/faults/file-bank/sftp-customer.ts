@@ -11,7 +11,7 @@ export interface FileOfBank {
   readonly message: ToldMessage;
 }
 
-const READY_MS_MAX = 30_000;
+const READY_MS_MAX = 120_000;
 
 /** A connection of a customer, by the key that the sandbox makes. */
 export async function signIn(sandbox: RunningSandbox, directory: string, customer: string): Promise<SftpClient> {

@@ -53,7 +53,7 @@ export interface SandboxWorld {
   /** How many rounds so far had a bank whose server did not do its part. */
   readonly failedRounds: number;
   /** Between rounds; a service's are a second apart at least. */
-  pauseMs: number;
+  pause: () => Promise<unknown>;
   /** Rounds until something is found; what is there instead, if it is not found in time. */
   until<Found>(what: string, look: () => Promise<Found | undefined>, instead?: () => Promise<Found>): Promise<Found>;
   /** The bank's own view of a payment. */
@@ -118,7 +118,12 @@ export async function sandboxWorld(
 ): Promise<SandboxWorld> {
   const directory = temporaryDirectory();
   const testDatabase = await createTestDatabase(name);
-  const owner = createDatabase({ url: testDatabase.ownerUrl, maxConnections: 1, applicationName: 'preparing' });
+  const owner = createDatabase({
+    url: testDatabase.ownerUrl,
+    maxConnections: 1,
+    applicationName: 'preparing',
+    deadlineMs: 60_000,
+  });
   await makeClockMovable(owner);
   await owner.close();
   const sandbox = await startSandbox({
@@ -209,7 +214,7 @@ export async function sandboxWorld(
     world,
     rows,
     bank,
-    pauseMs: PAUSE_MS,
+    pause: () => sleep(PAUSE_MS),
     openAccount: async (provider) => {
       const { currency, country } = offerOf(provider);
       const clientId = await world.client('Ada');
@@ -311,7 +316,7 @@ export async function sandboxWorld(
           throw new WaitedTooLong(`${what} did not happen`);
         }
         await self.round();
-        await sleep(self.pauseMs);
+        await self.pause();
       }
     },
     atBank: async (id) => {

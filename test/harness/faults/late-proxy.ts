@@ -8,8 +8,6 @@ export interface LateProxy {
   readonly port: number;
   /** Retains everything sent from now on: on every connection, or on the next one that sends this text. */
   hold(words?: string): void;
-  /** How many connections have retained data. */
-  heldCount(): number;
   /** Whether this text is among what is retained. */
   holds(words: string): boolean;
   /** Delivers everything retained, in order, and retains nothing more. */
@@ -61,7 +59,6 @@ export async function startLateProxy(target: { host: string; port: number }): Pr
       holdsNew = said === undefined;
       if (said === undefined) for (const way of ways.values()) way.held = true;
     },
-    heldCount: () => [...ways.values()].filter(({ kept }) => kept.length > 0).length,
     holds: (said) => [...ways.values()].some(({ kept }) => Buffer.concat(kept).includes(said)),
     deliver: () => {
       words = null;

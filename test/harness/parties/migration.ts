@@ -26,7 +26,7 @@ export interface MigrationStage {
 }
 
 /** The service's time limit; shorter than the bank's `slow`. */
-const TIMEOUT_MS = 1_500;
+const TIMEOUT_MS = 5_000;
 
 export async function startMigrationStage(name: string): Promise<MigrationStage> {
   const directory = temporaryDirectory();

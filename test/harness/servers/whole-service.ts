@@ -182,7 +182,12 @@ async function start(
     options.temporal === 'cluster' ? launchCluster(directory, launch) : launchDevelopmentServer(directory, launch),
   ]);
   await migrate(postgres.ownerUrl, undefined, { serviceRole: roleOf(postgres.url) });
-  const database = createDatabase({ url: postgres.url, maxConnections: 4, applicationName: 'checks' });
+  const database = createDatabase({
+    url: postgres.url,
+    maxConnections: 4,
+    applicationName: 'checks',
+    deadlineMs: 60_000,
+  });
   closers.push(() => database.close());
   const { token } = await createTestMachineUser(database, TEST_AUDIENCE, ['operator', 'compliance', 'admin']);
   const { token: reviewerToken } = await createTestMachineUser(database, TEST_AUDIENCE, ['compliance']);

@@ -69,7 +69,13 @@ export async function startReconciliationWorld(
   providers.set('sandbox-bank', { ...adapter, fetchStatement });
   let offset = '0 seconds';
   const clockOffset = () => offset;
-  const moved = createDatabase({ url: database.url, maxConnections: 3, applicationName: 'moved', clockOffset });
+  const moved = createDatabase({
+    url: database.url,
+    maxConnections: 3,
+    applicationName: 'moved',
+    clockOffset,
+    deadlineMs: 60_000,
+  });
   const { configuration, keyring, environment } = api.services;
   const logger = pino({ level: 'silent' });
   const { mail } = environment;

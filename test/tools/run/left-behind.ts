@@ -18,6 +18,6 @@ beforeAll(() => {
 
 afterAll(async () => {
   // A server that was closed just now is gone a little later.
-  for (let looks = 0; looks < 100 && stateOfProcess().listening > before.listening; looks += 1) await sleep(50);
+  for (let looks = 0; looks < 1_200 && stateOfProcess().listening > before.listening; looks += 1) await sleep(50);
   expect(stateOfProcess(), 'what this file leaves to the next').toEqual(before);
 });
