@@ -8,8 +8,8 @@ import { recordedSeconds } from './test/tools/run/table.ts';
 const SYSTEM_TIMEOUT_MS = 600_000;
 /** Against hanging alone: on a busy machine the first random text takes seconds to make. */
 const UNIT_TIMEOUT_MS = 60_000;
-/** Of the time of a whole-system test some two fifths are work of a processor, the rest is waiting: four files at a time keep two cores busy. */
-const SYSTEM_WORKERS = 4;
+/** Much of a whole-system test is waiting for other processes: three files at a time keep two cores busy. */
+const SYSTEM_WORKERS = 3;
 /** Mebibytes for new objects. With the usual 16, what thousands of requests under way need is copied again and again before it is let go. */
 const NEW_OBJECTS_MEBIBYTES = 64;
 
