@@ -65,12 +65,12 @@ const COMMANDS: Readonly<Record<string, (run: Run) => Promise<Outcome[]>>> = {
     const inFull = { ...environment, TEST_LENGTH: 'long' };
     if (given.length > 0) return [await runVitest(given, inFull)];
     const files = [...testFiles().filter(isLongFile), ...filesWithLongForm()];
-    const inTwos = { VITEST_MAX_WORKERS: '2' };
+    const inThrees = { VITEST_MAX_WORKERS: '3' };
     const byThemselves = { ...environment, VITEST_MAX_WORKERS: '1' };
     const others = files.filter((path) => path !== PARITY_TEST);
     // The parity test takes a processor for half as long as the others, which mostly wait, take together.
     const outcomes = await Promise.all([
-      runVitest(others, { ...inFull, ...inTwos }),
+      runVitest(others, { ...inFull, ...inThrees }),
       runVitest([PARITY_TEST], inFull).then(async (parity) =>
         sumOf([parity, await runOnLts(byThemselves), await runFullContract(environment)]),
       ),
