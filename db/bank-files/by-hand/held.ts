@@ -4,6 +4,7 @@ import { rejection } from '../../../domain/common/errors.ts';
 import { appendAuditEntry, type Initiator } from '../../common/audit-entries.ts';
 import type { Reader, Transaction } from '../../query/database.ts';
 import type { Instruction } from '../instructions.ts';
+import { takeOwnDebit } from '../returns.ts';
 
 // Payments that no file takes until the bank has been asked, and people have said what it says.
 
@@ -171,8 +172,11 @@ const PAID_BY = `
 
 /** The payment has ended as the bank says: no file ever carries this submission. */
 export async function endHeld(tx: Transaction, ended: ToEnd, reasons: readonly string[]): Promise<void> {
-  const { transferId, attempt, amountMinor, currency, bankSays } = ended;
-  if (bankSays === 'paid') await tx.statement(PAID_BY, [transferId, amountMinor, currency]);
+  const { transferId, attempt, amountMinor, currency, bankSays, isReturn } = ended;
+  if (bankSays === 'paid') {
+    await tx.statement(PAID_BY, [transferId, amountMinor, currency]);
+    if (isReturn) await takeOwnDebit(tx, transferId);
+  }
   await tx.statement(ENDED, [transferId, attempt, reasons]);
 }
 

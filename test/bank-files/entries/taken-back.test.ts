@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Exchange } from '../../../activities/bank-files/exchange/round.ts';
+import type { BookedEntry } from '../../../domain/bank-files/messages.ts';
 import { paymentReferenceOf } from '../../../domain/common/payment-references.ts';
 import type { Json } from '../../harness/api.ts';
 import { type FilesWorld, filesWorld } from '../../harness/bank-files/files-world.ts';
@@ -147,6 +148,62 @@ test('… or by the debit of its amount, which the bank tells after all', async 
   await money.say({ ...debitOf(payment), key: money.nextKey() });
   expect(await money.stands(id)).toBe('done');
   expect(await money.instructionsOf(id)).toEqual([{ state: 'completed', held_reason: null }]);
+});
+
+const entriesOf = (id: string) =>
+  files.rows(`SELECT kind, outcome FROM bank_entries WHERE transfer_id = '${id}' ORDER BY key`);
+
+/** A return by file that the bank rejects, while it has returned the money by itself. `before`: what it has told besides. */
+async function takenBackUnderWay(amountMinor: bigint, before: readonly Said[] = []) {
+  const id = await money.due(amountMinor, { bankReference: `AS ${amountMinor}`, debtor: GRACE });
+  await files.rounds(exchange);
+  const payment = files.bank.payment(paymentReferenceOf(id));
+  const own: BookedEntry = {
+    ...creditOf(`own debit ${amountMinor}`, amountMinor, ''),
+    direction: 'debit',
+    references: [`AS ${amountMinor}`],
+  };
+  for (const one of [own, ...before.map((changed) => ({ ...own, ...changed }))]) await money.say(one);
+  expect(await money.stands(id)).toBe('due');
+  files.bank.say(statusOf(payment, 'RJCT', 'AC04'));
+  await files.rounds(exchange);
+  await incomingSteps(files.dependencies).goWoken(files.api.database.reader);
+  expect(await money.instructionsOf(id)).toEqual([
+    { state: 'rejected', held_reason: null },
+    { state: 'queued', held_reason: NOT_KNOWN },
+  ]);
+  return { id, payment, own };
+}
+
+const breaksOf = (id: string) =>
+  files.rows(`SELECT kind FROM reconciliation_breaks WHERE our_reference = '${id}' OR our_reference LIKE 'own debit%'`);
+
+test('the bank’s own debit that came while our file was under way is the one that people say has paid', async () => {
+  const { id, payment, own } = await takenBackUnderWay(2401n);
+  expect(await money.release('paid', id)).toBe(1);
+  expect(await money.stands(id)).toBe('done');
+  expect(await entriesOf(id)).toEqual([{ kind: 'payment', outcome: 'no-effect' }]);
+  files.bank.say(accountReport('camt.053', own));
+  await files.rounds(exchange);
+  expect(await entriesOf(id)).toEqual([{ kind: 'payment', outcome: 'no-effect' }]);
+  expect(await breaksOf(id)).toEqual([]);
+  // If the file is carried out as well, it has gone back twice.
+  await money.say(debitOf(payment));
+  expect(await breaksOf(id)).toEqual([{ kind: 'callback-contradicts' }]);
+});
+
+test('of two debits that name the money, people’s word takes neither', async () => {
+  const { id } = await takenBackUnderWay(2501n, [{ key: 'own debit again' }]);
+  expect(await money.release('paid', id)).toBe(1);
+  expect(await money.stands(id)).toBe('done');
+  expect(await entriesOf(id)).toEqual([]);
+});
+
+test('… nor one whose reference the bank has given to other money since', async () => {
+  const { id } = await takenBackUnderWay(2601n);
+  await credited(2602n, { bankReference: 'AS 2601' });
+  expect(await money.release('paid', id)).toBe(1);
+  expect(await entriesOf(id)).toEqual([]);
 });
 
 const NOT_KNOWN = 'the bank has booked a debit of its amount, and it is not known what for';
