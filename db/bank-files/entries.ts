@@ -212,6 +212,13 @@ export async function isPaidByAnother(reader: Reader, transferId: string, key: s
   return (await reader.statement(OTHER_DEBIT, [transferId, key])).length > 0;
 }
 
+const TOLD_DEBIT = `SELECT 1 FROM bank_entries WHERE transfer_id = $1::uuid AND kind = 'payment' LIMIT 1`;
+
+/** Whether the bank has told a debit of the transfer, booked or not. */
+export async function hasToldDebit(reader: Reader, transferId: string): Promise<boolean> {
+  return (await reader.statement(TOLD_DEBIT, [transferId])).length > 0;
+}
+
 const OUTCOME = 'SELECT outcome FROM provider_callbacks WHERE provider = $1 AND provider_event_id = $2';
 
 /** What an event has led to; null if there was none. */
