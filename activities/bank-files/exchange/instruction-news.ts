@@ -133,6 +133,15 @@ export async function holdIfQueued(
   if (state === 'queued') await database.transaction((tx) => holdQueued(tx, transferId, TOLD_BEFORE));
 }
 
+/** The bank speaks of a payment that is not known, under our id of one that waits for its file: a person may have had it paid otherwise. */
+export async function holdNamed(
+  { database }: BankServices,
+  transferIds: readonly (string | null | undefined)[],
+): Promise<void> {
+  const named = new Set(transferIds.filter((id) => typeof id === 'string'));
+  for (const id of named) await database.transaction((tx) => holdQueued(tx, id, TOLD_BEFORE));
+}
+
 interface BankNames {
   readonly instructionId: string | null;
   readonly paymentReference: string | null;
