@@ -151,10 +151,15 @@ export type ToEnd = Audited &
 const TO_END = `
   SELECT transfer_id AS "transferId", attempt, instruction_id AS "instructionId", amount_minor AS "amountMinor", currency, bank_says AS "bankSays",
     is_return AS "isReturn"
-  FROM bank_instructions WHERE provider = $1 AND held_reason IS NOT NULL AND bank_says IS NOT NULL ORDER BY transfer_id LIMIT $2`;
+  FROM bank_instructions WHERE provider = $1 AND held_reason IS NOT NULL AND bank_says = $2 ORDER BY transfer_id LIMIT $3`;
 
-export function listPaymentsToEnd(reader: Reader, provider: string, limit: number): Promise<ToEnd[]> {
-  return reader.statement<ToEnd>(TO_END, [provider, limit]);
+export function listPaymentsToEnd(
+  reader: Reader,
+  provider: string,
+  bankSays: ToEnd['bankSays'],
+  limit: number,
+): Promise<ToEnd[]> {
+  return reader.statement<ToEnd>(TO_END, [provider, bankSays, limit]);
 }
 
 const ENDED = `
@@ -182,7 +187,7 @@ export async function endHeld(tx: Transaction, ended: ToEnd, reasons: readonly s
 
 const EXCHANGE: Initiator = { actor: 'bank-files', requestId: null };
 
-/** What people say of it cannot be booked: it stays held, for the reason that it was. */
+/** What people say of it is not booked: it stays as it is. */
 export async function keepHeld(tx: Transaction, held: ToEnd): Promise<void> {
   const { transferId, attempt, bankSays } = held;
   await tx.statement(STILL_HELD, [transferId, attempt]);
