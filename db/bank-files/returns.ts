@@ -88,10 +88,10 @@ export async function findTakenBack(reader: Reader, eventId: string, debit: Debi
   return first === undefined || others.length > 0 ? null : first;
 }
 
-// A debit that named the money while a file carried its return has waited. What names other money as well since then is not certain.
+// A debit that named the money while a file carried its return has waited. Names that other money has as well, whenever it was told, are not certain.
 const PAID_BY_OWN_DEBIT = `
   WITH named AS (
-    SELECT entry.provider, entry.key, entry.file_id FROM provider_callbacks told
+    SELECT entry.provider, entry.key FROM provider_callbacks told
       JOIN bank_entries entry ON (entry.provider, entry.key) = (told.provider, substr(told.provider_event_id, length('entry:') + 1))
     WHERE told.our_reference = $1::uuid::text AND told.kind = 'payment-in-sent-back' AND told.outcome = 'waiting'
       AND entry.kind = 'unknown' AND entry.outcome = 'waiting'),
@@ -101,7 +101,7 @@ const PAID_BY_OWN_DEBIT = `
       AND NOT EXISTS (SELECT FROM bank_entries WHERE transfer_id = $1::uuid AND kind = 'payment' AND outcome <> 'break')
       AND NOT EXISTS (SELECT FROM incoming_transfers incoming
           JOIN bank_entries credit ON (credit.provider, credit.key) = (incoming.provider, incoming.service_provider_id)
-          JOIN bank_entries other ON other.provider = credit.provider AND other.direction = 'credit' AND other.file_id > named.file_id
+          JOIN bank_entries other ON other.provider = credit.provider AND other.direction = 'credit' AND other.key <> credit.key
         WHERE incoming.id = $1::uuid AND (other.reference = credit.reference
           OR (other.payer_reference, other.amount_minor, other.currency) = (credit.payer_reference, credit.amount_minor, credit.currency)))
     RETURNING debit.provider, 'entry:' || debit.key AS event)

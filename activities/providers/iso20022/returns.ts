@@ -1,4 +1,5 @@
 import { findEntry, readEventOutcome } from '../../../db/bank-files/entries.ts';
+import { listOpenFiles } from '../../../db/bank-files/files.ts';
 import {
   type NewInstruction,
   type PayingAccount,
@@ -125,8 +126,8 @@ async function payerOf(
   const credit = await findEntry(tx, provider, key);
   const ofCurrency = offersIn(configured, currency);
   const accounts = accountsIn(ofCurrency, currency);
-  const isBeingStored = credit === null && (await readEventOutcome(tx, provider, `entry:${key}`)) !== null;
-  if (isBeingStored && accounts.length > 1) throw new ProviderUnavailable(provider, 'its credit is not stored yet');
+  if (credit === null && accounts.length > 1 && (await isBeingStored(tx, provider, key)))
+    throw new ProviderUnavailable(provider, 'its credit is not stored yet');
   const told = credit?.account ?? null;
   const numbers = told === null ? [receiver.iban, receiver.accountNumber] : [told];
   const isNamed = (offer: ProviderOffer) =>
@@ -137,7 +138,20 @@ async function payerOf(
   return { account: accounts[0], isCertain: told === null && accounts.length === 1 };
 }
 
+/** Its event has come from a file that has still to be taken to its end. */
+async function isBeingStored(tx: Transaction, provider: string, key: string): Promise<boolean> {
+  if ((await readEventOutcome(tx, provider, `entry:${key}`)) === null) return false;
+  return (await listOpenFiles(tx, provider, 'in')).length > 0;
+}
+
+/** Each once, as its first offer writes it: another may have other routing codes of the same bank. */
 function accountsIn(offers: readonly ProviderOffer[], currency: string): readonly PayingAccount[] {
-  const accounts = offers.map((offer) => payingAccount(offer, currency));
-  return [...new Map(accounts.map((account) => [JSON.stringify(account), account])).values()];
+  const accounts = new Map<string, PayingAccount>();
+  for (const offer of offers) {
+    const account = payingAccount(offer, currency);
+    const { iban, accountNumber, routingCodes } = account;
+    const key = iban ?? `${routingCodes['sort-code'] ?? ''} ${accountNumber}`;
+    if (!accounts.has(key)) accounts.set(key, account);
+  }
+  return [...accounts.values()];
 }

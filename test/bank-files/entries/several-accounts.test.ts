@@ -39,11 +39,17 @@ afterAll(async () => {
 
 function withSecond(provider: Provider): Provider {
   if (provider.code !== FILES_BANK) return provider;
-  const others = provider.offers.map((offer) => {
+  const others = provider.offers.flatMap((offer) => {
     const bank = offer.bank ?? null;
     const pooledAccount = bank?.pooledAccount ?? null;
-    if (bank === null || pooledAccount === null) return offer;
-    return { ...offer, bank: { ...bank, pooledAccount: { ...pooledAccount, accountNumber: SECOND } } };
+    if (bank === null || pooledAccount === null) return [offer];
+    const second = { ...bank, pooledAccount: { ...pooledAccount, accountNumber: SECOND } };
+    // The same account, as another scheme needs it.
+    const abroad = { ...second, routingCodes: { ...bank.routingCodes, bic: 'FILEGB2L' } };
+    return [
+      { ...offer, bank: second },
+      { ...offer, bank: abroad },
+    ];
   });
   return { ...provider, offers: [...provider.offers, ...others] };
 }
@@ -89,16 +95,31 @@ test('money of before its account was stored, whose payer has named one of ours,
   expect(files.bank.payment(paymentReferenceOf(id)).file.account).toContain(SECOND);
 });
 
-test('while its credit is not stored yet, nothing is decided of it', async () => {
+/** Money whose event is stored, and its entry not: a person returns it. */
+async function withoutEntry(amountMinor: bigint) {
   const key = money.nextKey();
-  await money.say({ ...creditOf(key, 1301n, 'unknown'), debtor: GRACE, creditorIban: VIRTUAL });
-  const [row] = await files.rows(`SELECT id FROM incoming_transfers WHERE service_provider_id = '${key}'`);
-  const answer = await files.api.call('POST', `/incoming-transfers/${row.id}/return`, { workflow: { code: 'direct' } });
+  await money.say({ ...creditOf(key, amountMinor, 'unknown'), debtor: GRACE, creditorIban: VIRTUAL });
+  const [{ id }] = await files.rows(`SELECT id FROM incoming_transfers WHERE service_provider_id = '${key}'`);
+  const answer = await files.api.call('POST', `/incoming-transfers/${id}/return`, { workflow: { code: 'direct' } });
   expect(answer.status, answer.text).toBe(200);
-  await files.rows(`UPDATE bank_entries SET key = 'later' WHERE key = '${key}'`);
-  await expect(incomingSteps(dependencies).go(row.id)).rejects.toThrow('its credit is not stored yet');
-  expect(await money.instructionsOf(row.id)).toEqual([]);
-  await files.rows(`UPDATE bank_entries SET key = '${key}' WHERE key = 'later'`);
-  await incomingSteps(dependencies).go(row.id);
-  expect(await money.instructionsOf(row.id)).toEqual([{ state: 'queued', held_reason: null }]);
+  await files.rows(`UPDATE bank_entries SET key = 'later ' || key WHERE key = '${key}'`);
+  return { id, key };
+}
+
+test('while its credit is not stored yet, nothing is decided of it', async () => {
+  const { id, key } = await withoutEntry(1301n);
+  const [{ id: file }] = await files.rows(`SELECT file_id AS id FROM bank_entries WHERE key = 'later ${key}'`);
+  await files.rows(`UPDATE bank_files SET state = 'fetched' WHERE id = '${file}'`);
+  await expect(incomingSteps(dependencies).go(id)).rejects.toThrow('its credit is not stored yet');
+  expect(await money.instructionsOf(id)).toEqual([]);
+  await files.rows(`UPDATE bank_files SET state = 'taken' WHERE id = '${file}'`);
+  await files.rows(`UPDATE bank_entries SET key = '${key}' WHERE key = 'later ${key}'`);
+  await incomingSteps(dependencies).go(id);
+  expect(await money.instructionsOf(id)).toEqual([{ state: 'queued', held_reason: null }]);
+});
+
+test('a credit that no file is left to tell keeps nothing waiting: people say', async () => {
+  const { id } = await withoutEntry(1302n);
+  await incomingSteps(dependencies).go(id);
+  expect(await money.instructionsOf(id)).toEqual([{ state: 'queued', held_reason: UNCLEAR }]);
 });
