@@ -1,15 +1,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Exchange } from '../../activities/bank-files/exchange/round.ts';
-import { readBankFilesAttention } from '../../db/bank-files/attention.ts';
-import { findBankRestore, holdForRestore } from '../../db/bank-files/restores.ts';
-import { admitWaitingTransfers } from '../../db/outgoing-transfers/admissions.ts';
-import { RESTORED } from '../../domain/bank-files/exchange/holds.ts';
-import type { BankMessage } from '../../domain/bank-files/messages.ts';
-import { type AccountId, asId } from '../../domain/common/ids.ts';
-import { paymentReferenceOf } from '../../domain/common/payment-references.ts';
-import type { Json } from '../harness/api.ts';
-import { FILES_BANK, type FilesWorld, filesWorld } from '../harness/bank-files/files-world.ts';
-import { accountReport, creditOf, debitOf, statusOf } from '../harness/bank-files/scripted-bank.ts';
+import type { Exchange } from '../../../activities/bank-files/exchange/round.ts';
+import { readBankFilesAttention } from '../../../db/bank-files/attention.ts';
+import { findBankRestore, holdForRestore } from '../../../db/bank-files/restores.ts';
+import { admitWaitingTransfers } from '../../../db/outgoing-transfers/admissions.ts';
+import { RESTORED } from '../../../domain/bank-files/exchange/holds.ts';
+import type { BankMessage } from '../../../domain/bank-files/messages.ts';
+import { type AccountId, asId } from '../../../domain/common/ids.ts';
+import { paymentReferenceOf } from '../../../domain/common/payment-references.ts';
+import type { Json } from '../../harness/api.ts';
+import { FILES_BANK, type FilesWorld, filesWorld } from '../../harness/bank-files/files-world.ts';
+import { accountReport, creditOf, debitOf, statusOf } from '../../harness/bank-files/scripted-bank.ts';
 
 // After a restore: the bank rejects a payment that it has accepted, whose submission is lost.
 

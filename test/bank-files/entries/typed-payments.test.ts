@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Exchange } from '../../activities/bank-files/exchange/round.ts';
-import { readBankFilesAttention } from '../../db/bank-files/attention.ts';
-import { TOLD_BEFORE } from '../../domain/bank-files/exchange/holds.ts';
-import type { BankMessage } from '../../domain/bank-files/messages.ts';
-import { paymentReferenceOf } from '../../domain/common/payment-references.ts';
-import type { Json } from '../harness/api.ts';
-import { type FilesWorld, filesWorld } from '../harness/bank-files/files-world.ts';
-import { accountReport, debitOf, returnOf, statusOf } from '../harness/bank-files/scripted-bank.ts';
+import type { Exchange } from '../../../activities/bank-files/exchange/round.ts';
+import { readBankFilesAttention } from '../../../db/bank-files/attention.ts';
+import { TOLD_BEFORE } from '../../../domain/bank-files/exchange/holds.ts';
+import type { BankMessage } from '../../../domain/bank-files/messages.ts';
+import { paymentReferenceOf } from '../../../domain/common/payment-references.ts';
+import type { Json } from '../../harness/api.ts';
+import { type FilesWorld, filesWorld } from '../../harness/bank-files/files-world.ts';
+import { accountReport, debitOf, returnOf, statusOf } from '../../harness/bank-files/scripted-bank.ts';
 
 // A person has typed a payment at the bank under our id of it, and ours waits for its file: sent as well, it is paid twice.
 
