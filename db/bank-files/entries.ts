@@ -197,6 +197,20 @@ export async function sumOfDetails(
   return found;
 }
 
+/** As SQL: whether the bank has booked more of a transfer than has come back. */
+export function hasStandingDebit(transferId: string): string {
+  return `(SELECT coalesce(sum(CASE entry.kind WHEN 'payment' THEN entry.amount_minor ELSE -entry.amount_minor END), 0)
+    FROM bank_entries entry WHERE entry.transfer_id = ${transferId} AND entry.kind IN ('payment', 'return')) > 0`;
+}
+
+const IS_DEBITED = `SELECT ${hasStandingDebit('$1::uuid')} AS "isDebited"`;
+
+/** Whether the bank has told a debit of the transfer, booked or not, that has not come back. */
+export async function isDebited(reader: Reader, transferId: string): Promise<boolean> {
+  const [found] = await reader.statement<{ readonly isDebited: boolean }>(IS_DEBITED, [transferId]);
+  return found?.isDebited ?? false;
+}
+
 /** No entry's key. */
 const NO_ENTRY = '';
 const OTHER_DEBIT = `
@@ -210,13 +224,6 @@ export function isPaid(reader: Reader, transferId: string): Promise<boolean> {
 /** Whether another movement of money has paid the transfer. */
 export async function isPaidByAnother(reader: Reader, transferId: string, key: string): Promise<boolean> {
   return (await reader.statement(OTHER_DEBIT, [transferId, key])).length > 0;
-}
-
-const TOLD_DEBIT = `SELECT 1 FROM bank_entries WHERE transfer_id = $1::uuid AND kind = 'payment' LIMIT 1`;
-
-/** Whether the bank has told a debit of the transfer, booked or not. */
-export async function hasToldDebit(reader: Reader, transferId: string): Promise<boolean> {
-  return (await reader.statement(TOLD_DEBIT, [transferId])).length > 0;
 }
 
 const OUTCOME = 'SELECT outcome FROM provider_callbacks WHERE provider = $1 AND provider_event_id = $2';

@@ -108,15 +108,14 @@ export async function noteArchiveRead(
   await tx.statement(ARCHIVE_READ, [provider, beganAt]);
 }
 
-// News of a payment may be read before the payment is submitted again, or is known to be lost. A minute: what is stored at the same time is seen.
+// News of a payment may be read before the payment is submitted again. A minute: what is stored at the same time is seen.
 const TAKE_AGAIN = `
   UPDATE bank_files SET state = 'fetched', tries = 0
   WHERE provider = $1 AND direction = 'in' AND state = 'set-aside' AND settled_at IS NULL AND unknown_items > 0
     AND EXISTS (SELECT FROM bank_restores restore WHERE restore.provider = $1 AND taken_at >= began_at)
-    AND taken_at < (SELECT max(queued_at) + interval '1 minute' FROM bank_instructions
-      WHERE provider = $1 AND (held_reason = '${RESTORED}' OR file_id IS NULL AND state IN ('received', 'confirmation', 'released')))`;
+    AND taken_at < (SELECT max(queued_at) + interval '1 minute' FROM bank_instructions WHERE provider = $1 AND held_reason = '${RESTORED}')`;
 
-/** Files of the bank that were about nothing we knew are taken again after payments that a restore holds, or had lost. */
+/** Files of the bank that were about nothing we knew are taken again after payments that a restore holds. */
 export async function takeAgainForHeld(tx: Transaction, provider: string): Promise<void> {
   await tx.statement(TAKE_AGAIN, [provider]);
 }

@@ -9,7 +9,7 @@ import type { AccountGuard, AccountSumChange, RowChange } from '../ledger/change
 import { availableMinor, isUsable, type LockedAccount, type Posting } from '../ledger/ledger.ts';
 import type { Draft } from './outcomes/draft.ts';
 import { settleRecall, stepOfRecall } from './outcomes/recalls.ts';
-import { isKnownRejection, scheduleRetry, statusesAfterRestore } from './outcomes/rejections.ts';
+import { isKnownRejection, scheduleRetry } from './outcomes/rejections.ts';
 import { requireNotAtBank } from './outcomes/restored.ts';
 import { bookReturn } from './outcomes/returns.ts';
 import { queueSubmission, stepOfSubmission } from './outcomes/submissions.ts';
@@ -194,7 +194,7 @@ export class TransferDraft implements Draft {
       if (isKnownRejection(this.transfer, rejectedAttempt)) return 'no-effect';
       if (scheduleRetry(this, rejectedAttempt, report.code)) return 'applied';
     }
-    const statuses = statusesAfterRestore(this, report) ?? statusesAfterReport(this.transfer.status, report);
+    const statuses = statusesAfterReport(this.transfer.status, report);
     if (statuses === null) return 'break';
     if (report.outcome === 'queued') return queueSubmission(this, report.queuedAttempt ?? 0);
     const { transfer } = this;

@@ -1,6 +1,6 @@
-import { hasToldDebit, readEventOutcome } from '../../../db/bank-files/entries.ts';
+import { isDebited, readEventOutcome } from '../../../db/bank-files/entries.ts';
 import { markDelivered } from '../../../db/bank-files/files.ts';
-import { holdQueued } from '../../../db/bank-files/holds.ts';
+import { holdNamed, holdQueued } from '../../../db/bank-files/holds.ts';
 import {
   findNamedInstruction,
   type Heard,
@@ -103,7 +103,7 @@ async function mayBeOfEarlier(
   news: PaymentNews | null,
 ): Promise<boolean> {
   if (fileId !== null || (news !== 'rejected' && news !== 'failed')) return false;
-  return hasToldDebit(database.reader, transferId);
+  return isDebited(database.reader, transferId);
 }
 
 /**
@@ -134,12 +134,12 @@ export async function holdIfQueued(
 }
 
 /** The bank speaks of a payment that is not known, under our id of one that waits for its file: a person may have had it paid otherwise. */
-export async function holdNamed(
+export async function holdAllNamed(
   { database }: BankServices,
   transferIds: readonly (string | null | undefined)[],
 ): Promise<void> {
   const named = new Set(transferIds.filter((id) => typeof id === 'string'));
-  for (const id of named) await database.transaction((tx) => holdQueued(tx, id, TOLD_BEFORE));
+  for (const id of named) await database.transaction((tx) => holdNamed(tx, id));
 }
 
 interface BankNames {

@@ -17,7 +17,7 @@ import type { CancellationAnswer, PaymentStatusReport, StatedStatus } from '../.
 import { parseWrittenId } from '../../../domain/common/payment-references.ts';
 import { recallReference } from '../../providers/ports/payment-port.ts';
 import type { BankServices } from './bank.ts';
-import { applyNews, applyOnce, holdNamed, recoverLost } from './instruction-news.ts';
+import { applyNews, applyOnce, holdAllNamed, recoverLost } from './instruction-news.ts';
 
 /** One statement of a file, to be applied by itself. False: it is about nothing that we know, or says nothing that we understand. */
 export type Item = () => Promise<boolean>;
@@ -91,7 +91,7 @@ async function lostOne(services: BankServices, names: Names, stated: StatedStatu
   const meaning = meaningOf(stated, services.bank.profile);
   if (meaning !== 'accepted' && meaning !== 'settled') return null;
   const lost = await recoverLost(services, names);
-  if (lost === null) await holdNamed(services, [namesOf(names).transferId]);
+  if (lost === null) await holdAllNamed(services, [namesOf(names).transferId]);
   return lost;
 }
 

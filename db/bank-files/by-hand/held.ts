@@ -3,6 +3,7 @@ import { CONTRADICTED, RESTORED } from '../../../domain/bank-files/exchange/hold
 import { rejection } from '../../../domain/common/errors.ts';
 import { appendAuditEntry, type Initiator } from '../../common/audit-entries.ts';
 import type { Reader, Transaction } from '../../query/database.ts';
+import { hasStandingDebit } from '../entries.ts';
 import type { Instruction } from '../instructions.ts';
 import { takeOwnDebit } from '../returns.ts';
 
@@ -39,8 +40,7 @@ export function listHeldPayments(
 }
 
 // What the bank has booked of it, less what has come back. What is at the bank is not paid again by a word: its next attempt is held.
-const DEBIT_STANDS = `(instruction.held_reason <> '${CONTRADICTED}' AND (SELECT coalesce(sum(CASE entry.kind WHEN 'payment' THEN entry.amount_minor ELSE -entry.amount_minor END), 0)
-    FROM bank_entries entry WHERE entry.transfer_id = instruction.transfer_id AND entry.kind IN ('payment', 'return')) > 0)`;
+const DEBIT_STANDS = `(instruction.held_reason <> '${CONTRADICTED}' AND ${hasStandingDebit('instruction.transfer_id')})`;
 const LOCK = `
   SELECT ${COLUMNS}, ${DEBIT_STANDS} AS "hasDebit" FROM bank_instructions instruction
   WHERE provider = $1 AND held_reason IS NOT NULL AND bank_says IS NULL

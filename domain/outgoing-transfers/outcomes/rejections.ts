@@ -1,9 +1,8 @@
 import type { LocalDate } from '../../common/time/dates.ts';
 import { isUsable } from '../../ledger/ledger.ts';
 import type { SchemeOf, Schemes } from '../../providers/schemes.ts';
-import type { PaymentReport } from '../reports.ts';
 import type { OutgoingTransfer } from '../rows.ts';
-import type { OutgoingTransferStatus, OutgoingTransferStep } from '../statuses.ts';
+import type { OutgoingTransferStep } from '../statuses.ts';
 import type { Draft } from './draft.ts';
 
 /**
@@ -20,18 +19,6 @@ export function isRetryable(code: string | null): boolean {
 export function isKnownRejection(transfer: OutgoingTransfer, attempt: number): boolean {
   const { submissionAttempt, submissionStatus } = transfer;
   return attempt < submissionAttempt || (attempt === submissionAttempt && submissionStatus === 'rejected');
-}
-
-/**
- * Of a payment that its bank has rejected, and that a restore has set back to before its submission: it fails, unless it would have been tried
- * again: then its own submission learns of the rejection. Null: it is no such payment.
- */
-export function statusesAfterRestore(
-  { transfer, situation }: Draft,
-  { rejectedAttempt, code }: PaymentReport,
-): readonly OutgoingTransferStatus[] | null {
-  if (rejectedAttempt === undefined || transfer.status !== 'pending' || !situation.mayBeAtBank) return null;
-  return isRetryable(code) ? [] : ['failed'];
 }
 
 /** Schedules a retry of a rejected payment, which keeps its reservation; false if its reason or the limit does not allow one. */

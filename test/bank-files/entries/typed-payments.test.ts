@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Exchange } from '../../../activities/bank-files/exchange/round.ts';
 import { readBankFilesAttention } from '../../../db/bank-files/attention.ts';
-import { TOLD_BEFORE } from '../../../domain/bank-files/exchange/holds.ts';
+import { RESTORED, TOLD_BEFORE } from '../../../domain/bank-files/exchange/holds.ts';
 import type { BankMessage } from '../../../domain/bank-files/messages.ts';
 import { paymentReferenceOf } from '../../../domain/common/payment-references.ts';
 import type { Json } from '../../harness/api.ts';
@@ -80,4 +80,15 @@ test('what is about another payment holds none', async () => {
   files.bank.say(statusOf({ ...typed, paymentReference: 'NOTPROVIDED' }, 'ACSP'));
   await files.rounds(exchange);
   expect(await instructionOf(id)).toEqual({ state: 'queued', held_reason: null });
+});
+
+test('what a restore holds stays held for that reason after an acceptance, and its debit ends it', async () => {
+  const { id, typed } = await queued(16);
+  await files.rows(`UPDATE bank_instructions SET held_reason = '${RESTORED}' WHERE transfer_id = '${id}'`);
+  files.bank.say(statusOf(typed, 'ACSP'));
+  await files.rounds(exchange);
+  expect(await instructionOf(id)).toEqual({ state: 'queued', held_reason: RESTORED });
+  files.bank.say(accountReport('camt.054', debitOf(typed, { key: 'of before the restore' })));
+  await files.rounds(exchange);
+  expect(await files.transfer(id)).toMatchObject({ status: 'completed' });
 });

@@ -14,7 +14,15 @@ import { isPooledAccount } from '../../../../domain/bank-files/exchange/receipts
 import type { AccountReport, BookedEntry } from '../../../../domain/bank-files/messages.ts';
 import { idsNamedIn } from '../../../../domain/common/payment-references.ts';
 import type { BankServices } from '../bank.ts';
-import { applyNews, applyOnce, contradict, holdIfQueued, holdNamed, paidBy, recoverLost } from '../instruction-news.ts';
+import {
+  applyNews,
+  applyOnce,
+  contradict,
+  holdAllNamed,
+  holdIfQueued,
+  paidBy,
+  recoverLost,
+} from '../instruction-news.ts';
 import { type Item, namesOf } from '../statuses.ts';
 import { asPartOfItsSum, asTellsItsSum, endSum, isOfReceivedSum, isSharedCharge, toldByDetails } from './entry-sums.ts';
 import { type Found, type Report, UNKNOWN } from './found.ts';
@@ -83,7 +91,7 @@ async function takeEntry(services: BankServices, told: BookedEntry, of: Report):
     await database.transaction((tx) => holdContradicted(tx, transferId));
   }
   if (kind === 'unknown') {
-    await holdNamed(services, [namesOf(entry).transferId, ...(entry.references ?? []).flatMap(idsNamedIn)]);
+    await holdAllNamed(services, [namesOf(entry).transferId, ...(entry.references ?? []).flatMap(idsNamedIn)]);
   }
   if (kind === 'unknown' && entry.direction === 'debit') {
     const amountsMinor = [entry.amountMinor, withoutCharges(entry).amountMinor];
