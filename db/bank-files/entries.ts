@@ -197,6 +197,20 @@ export async function sumOfDetails(
   return found;
 }
 
+/** As SQL: whether the bank has booked more of a transfer than has come back. */
+export function hasStandingDebit(transferId: string): string {
+  return `(SELECT coalesce(sum(CASE entry.kind WHEN 'payment' THEN entry.amount_minor ELSE -entry.amount_minor END), 0)
+    FROM bank_entries entry WHERE entry.transfer_id = ${transferId} AND entry.kind IN ('payment', 'return')) > 0`;
+}
+
+const IS_DEBITED = `SELECT ${hasStandingDebit('$1::uuid')} AS "isDebited"`;
+
+/** Whether the bank has told a debit of the transfer, booked or not, that has not come back. */
+export async function isDebited(reader: Reader, transferId: string): Promise<boolean> {
+  const [found] = await reader.statement<{ readonly isDebited: boolean }>(IS_DEBITED, [transferId]);
+  return found?.isDebited ?? false;
+}
+
 /** No entry's key. */
 const NO_ENTRY = '';
 const OTHER_DEBIT = `

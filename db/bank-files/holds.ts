@@ -1,4 +1,4 @@
-import { CONTRADICTED, DEBIT_NOT_KNOWN, PAID_BEFORE } from '../../domain/bank-files/exchange/holds.ts';
+import { CONTRADICTED, DEBIT_NOT_KNOWN, PAID_BEFORE, TOLD_BEFORE } from '../../domain/bank-files/exchange/holds.ts';
 import type { Transaction } from '../query/database.ts';
 
 // Stronger than a restore's reason. What was said of the other reason is void.
@@ -7,6 +7,15 @@ const HOLD = `UPDATE bank_instructions SET held_reason = $2, bank_says = NULL WH
 /** No file takes the transfer's waiting submission until a person has decided; the alarm of silent payments tells of it. */
 export async function holdQueued(tx: Transaction, transferId: string, reason: string = PAID_BEFORE): Promise<void> {
   await tx.statement(HOLD, [transferId, reason]);
+}
+
+const HOLD_NAMED = `
+  UPDATE bank_instructions SET held_reason = coalesce(held_reason, '${TOLD_BEFORE}'), bank_says = nullif(bank_says, 'rejected')
+  WHERE transfer_id = $1::uuid AND state = 'queued'`;
+
+/** The bank speaks of the transfer, and not of a submission of ours. What holds it already says more; that it was rejected is asked again. */
+export async function holdNamed(tx: Transaction, transferId: string): Promise<void> {
+  await tx.statement(HOLD_NAMED, [transferId]);
 }
 
 // What people have said of it stands.

@@ -88,6 +88,30 @@ export async function findTakenBack(reader: Reader, eventId: string, debit: Debi
   return first === undefined || others.length > 0 ? null : first;
 }
 
+// A debit that named the money while a file carried its return has waited. Names that other money has as well, whenever it was told, are not certain.
+const PAID_BY_OWN_DEBIT = `
+  WITH named AS (
+    SELECT entry.provider, entry.key FROM provider_callbacks told
+      JOIN bank_entries entry ON (entry.provider, entry.key) = (told.provider, substr(told.provider_event_id, length('entry:') + 1))
+    WHERE told.our_reference = $1::uuid::text AND told.kind = 'payment-in-sent-back' AND told.outcome = 'waiting'
+      AND entry.kind = 'unknown' AND entry.outcome = 'waiting'),
+  paid AS (
+    UPDATE bank_entries debit SET kind = 'payment', transfer_id = $1::uuid, outcome = 'no-effect' FROM named
+    WHERE (debit.provider, debit.key) = (named.provider, named.key) AND (SELECT count(*) FROM named) = 1
+      AND NOT EXISTS (SELECT FROM bank_entries WHERE transfer_id = $1::uuid AND kind = 'payment' AND outcome <> 'break')
+      AND NOT EXISTS (SELECT FROM incoming_transfers incoming
+          JOIN bank_entries credit ON (credit.provider, credit.key) = (incoming.provider, incoming.service_provider_id)
+          JOIN bank_entries other ON other.provider = credit.provider AND other.direction = 'credit' AND other.key <> credit.key
+        WHERE incoming.id = $1::uuid AND (other.reference = credit.reference
+          OR (other.payer_reference, other.amount_minor, other.currency) = (credit.payer_reference, credit.amount_minor, credit.currency)))
+    RETURNING debit.provider, 'entry:' || debit.key AS event)
+  UPDATE provider_callbacks SET outcome = 'no-effect' FROM paid WHERE (provider_callbacks.provider, provider_event_id) = (paid.provider, event)`;
+
+/** Two people have said that the money has gone back: the bank's own debit of it, if exactly one is told that waits, is the one that has paid. */
+export async function takeOwnDebit(tx: Transaction, id: string): Promise<void> {
+  await tx.statement(PAID_BY_OWN_DEBIT, [id]);
+}
+
 const PAYER = 'SELECT sender_name AS name, sender_account AS account FROM incoming_transfers WHERE id = $1::uuid';
 
 interface Payer {

@@ -11,8 +11,8 @@ import type { Configuration } from '../../config/configuration.ts';
 import { readBankFilesAttention } from '../../db/bank-files/attention.ts';
 import { holdQueued } from '../../db/bank-files/holds.ts';
 import { holdForRestore } from '../../db/bank-files/restores.ts';
-import { RESTORED } from '../../domain/bank-files/exchange/holds.ts';
-import { UnreadableMessage } from '../../domain/bank-files/messages.ts';
+import { RESTORED, TOLD_BEFORE } from '../../domain/bank-files/exchange/holds.ts';
+import { type BookedEntry, UnreadableMessage } from '../../domain/bank-files/messages.ts';
 import { paymentReferenceOf } from '../../domain/common/payment-references.ts';
 import type { Json } from '../harness/api.ts';
 import { auditOf } from '../harness/audit.ts';
@@ -71,6 +71,8 @@ async function run(actor: string, ...given: readonly string[]): Promise<{ status
   });
   return { status: status ?? -1, shown: JSON.parse(lines.join('\n')) };
 }
+
+type Sent = ReturnType<FilesWorld['bank']['payment']>;
 
 const timesArrived = (id: string) =>
   files.bank.payments().filter(({ paymentReference }) => paymentReference === paymentReferenceOf(id)).length;
@@ -506,6 +508,52 @@ describe('held payments', () => {
     expect(await statusNow(id)).toBe('completed');
     expect(await gained()).toBe(-10);
     expect((await ask('paid', `--payment=${id}`)).shown.rejected).toContain('is not held');
+  });
+
+  test.each<[string, string, (sent: Sent) => Partial<BookedEntry>]>([
+    ['completes them', 'completed', () => ({})],
+    ['is of another amount', 'processing', () => ({ amountMinor: 999n })],
+    ['names them by our id only', 'processing', () => ({ instructionId: null })],
+  ])('do not fail by people’s word if what is fetched by then has a debit that %s', async (_, status, changed) => {
+    const id = await files.pay(account.id, 10);
+    const held = status === 'completed' ? RESTORED : TOLD_BEFORE;
+    await files.rows(`UPDATE bank_instructions SET held_reason = '${held}' WHERE transfer_id = '${id}'`);
+    const paymentReference = paymentReferenceOf(id);
+    const sent = {
+      id: `${paymentReference}1`,
+      paymentReference,
+      amountMinor: 1_000n,
+      batchId: 'OTHER1',
+      file: {},
+    } as never;
+    files.bank.say(accountReport('camt.054', debitOf(sent, changed(sent))));
+    // The bank's file is only seen: it may still be written.
+    await exchange.round();
+    const { requestId } = (await ask('rejected', `--payment=${id}`)).shown;
+    expect((await run('bob', 'sign', requestId, WHY)).shown).toMatchObject({ asked: 1, done: 1 });
+    await files.rounds(exchange);
+    expect(await statusNow(id)).toBe(status);
+    expect(await gained()).toBe(-10);
+    expect(await actionsOf(id)).toContain('hold-kept');
+    expect(timesArrived(id)).toBe(0);
+    if (status === 'completed') return;
+    expect(await latest(id)).toMatchObject({ state: 'queued', held_reason: expect.any(String) });
+    await files.rows(`DELETE FROM bank_entries WHERE transfer_id = '${id}'`);
+    await release(id, 'rejected');
+    expect(await gained()).toBe(0);
+  });
+
+  test('do not fail while a file of the bank could not be read', async () => {
+    const id = await restored();
+    const { requestId } = (await ask('rejected', `--payment=${id}`)).shown;
+    files.bank.say('nothing that can be read', 'unreadable.xml');
+    await exchange.round();
+    await run('bob', 'sign', requestId, WHY);
+    await files.rounds(exchange);
+    expect(await statusNow(id)).toBe('processing');
+    expect((await run('ada', 'settle', 'unreadable.xml', WHY)).shown.result).toBe('settled');
+    await exchange.round();
+    expect(await statusNow(id)).toBe('failed');
   });
 
   test('neither go on nor fail while a debit of them stands in our books, named or among all', async () => {

@@ -1,4 +1,5 @@
 import { endHeld, keepHeld, listPaymentsToEnd, type ToEnd } from '../../../db/bank-files/by-hand/held.ts';
+import { findUnread } from '../../../db/bank-files/by-hand/unread-files.ts';
 import { readClock } from '../../../db/common/clock.ts';
 import { wakeIncoming } from '../../../db/incoming-transfers/work.ts';
 import { rejectionCode } from '../../../domain/bank-files/exchange/progress.ts';
@@ -14,14 +15,41 @@ const PAYMENTS_AT_ONCE = 1_000;
 /** The bank gave no code to the people who asked: a rejection that is not tried again. */
 const REASONS: readonly string[] = [rejectionCode([])];
 
+/** Ends held payments that the bank has paid by the word of two people. */
+export async function endPaidPayments(services: BankServices): Promise<void> {
+  await end(services, await listToEnd(services, 'paid'));
+}
+
 /**
- * Ends held payments as the bank says by the word of two people: first the payment, once, then the instruction. After a crash in between the
- * same word leads to the same. One that cannot be ended holds up no other, and none of the bank's files.
+ * Ends held payments that the bank has rejected by the word of two people, unless what it has told by now says otherwise, or cannot be read.
+ * `read` reads it.
  */
-export async function endHeldPayments(services: BankServices): Promise<void> {
+export async function endRejectedPayments(services: BankServices, read: () => Promise<unknown>): Promise<void> {
+  const { database, bank, logger } = services;
+  const said = await listToEnd(services, 'rejected');
+  await read();
+  const standing = await listToEnd(services, 'rejected');
+  for (const held of said) {
+    const { transferId } = held;
+    if (standing.some((one) => one.transferId === transferId)) continue;
+    await database.transaction((tx) => keepHeld(tx, held));
+    logger.error({ provider: bank.provider, transferId }, 'the bank has told otherwise than people of a held payment');
+  }
+  if ((await findUnread(database.reader, bank.provider)) === null) await end(services, standing);
+}
+
+function listToEnd({ database, bank }: BankServices, bankSays: ToEnd['bankSays']): Promise<ToEnd[]> {
+  return listPaymentsToEnd(database.reader, bank.provider, bankSays, PAYMENTS_AT_ONCE);
+}
+
+/**
+ * First the payment, once, then the instruction. After a crash in between the same word leads to the same. One that cannot be ended holds up no
+ * other, and none of the bank's files.
+ */
+async function end(services: BankServices, payments: readonly ToEnd[]): Promise<void> {
   const { database, bank, logger } = services;
   const occurredAt = await readClock(database.reader);
-  for (const held of await listPaymentsToEnd(database.reader, bank.provider, PAYMENTS_AT_ONCE)) {
+  for (const held of payments) {
     const { transferId } = held;
     try {
       const event = eventOf(held, occurredAt);

@@ -1,6 +1,6 @@
-import { readEventOutcome } from '../../../db/bank-files/entries.ts';
+import { isDebited, readEventOutcome } from '../../../db/bank-files/entries.ts';
 import { markDelivered } from '../../../db/bank-files/files.ts';
-import { holdQueued } from '../../../db/bank-files/holds.ts';
+import { holdNamed, holdQueued } from '../../../db/bank-files/holds.ts';
 import {
   findNamedInstruction,
   type Heard,
@@ -79,20 +79,31 @@ export async function applyNews(
   }
   for (let tries = 0; tries < TRIES; tries += 1) {
     const progress = progressAfter(current.state, told.news, bank.profile, current.heldReason === RESTORED);
-    if (progress.isContradiction) {
+    const { news, isContradiction } = progress;
+    if (isContradiction || (await mayBeOfEarlier(services, current, news))) {
       await holdIfQueued(services, current);
       const { kind } = told.news;
       const type = kind === 'status' ? 'payment-rejected' : 'payment-completed';
       await recordContradiction(services, bank.provider, eventOf(current, told, type, 'contradiction'));
       return 'break';
     }
-    const outcome = await applyToPayment(services, current, told, progress.news);
+    const outcome = await applyToPayment(services, current, told, news);
     const isKept = outcome === 'break' || outcome === 'waiting';
     if (isKept) await holdIfQueued(services, current);
     if (await move(services, current, isKept ? current.state : progress.state, told.heard)) return outcome;
     current = await again(services, current);
   }
   throw new Error(`instruction ${instruction.instructionId} changes too often`);
+}
+
+/** A restore may have lost the file that carried it, and which of its submissions was debited: a rejection may be of an earlier one, and gives no money back. */
+async function mayBeOfEarlier(
+  { database }: BankServices,
+  { fileId, transferId }: Instruction,
+  news: PaymentNews | null,
+): Promise<boolean> {
+  if (fileId !== null || (news !== 'rejected' && news !== 'failed')) return false;
+  return isDebited(database.reader, transferId);
 }
 
 /**
@@ -120,6 +131,15 @@ export async function holdIfQueued(
   { state, transferId }: Pick<Instruction, 'state' | 'transferId'>,
 ): Promise<void> {
   if (state === 'queued') await database.transaction((tx) => holdQueued(tx, transferId, TOLD_BEFORE));
+}
+
+/** The bank speaks of a payment that is not known, under our id of one that waits for its file: a person may have had it paid otherwise. */
+export async function holdAllNamed(
+  { database }: BankServices,
+  transferIds: readonly (string | null | undefined)[],
+): Promise<void> {
+  const named = new Set(transferIds.filter((id) => typeof id === 'string'));
+  for (const id of named) await database.transaction((tx) => holdNamed(tx, id));
 }
 
 interface BankNames {

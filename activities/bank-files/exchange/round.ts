@@ -2,7 +2,7 @@ import { listDeliveredInstructions } from '../../../db/bank-files/instructions.t
 import { holdLease, LEASE_SECONDS, releaseLease } from '../../../db/bank-files/leases.ts';
 import { takeAgainForHeld } from '../../../db/bank-files/restores.ts';
 import { readClock } from '../../../db/common/clock.ts';
-import { endHeldPayments } from '../by-hand/held-payments.ts';
+import { endPaidPayments, endRejectedPayments } from '../by-hand/held-payments.ts';
 import { unusablePgp } from '../pgp/library.ts';
 import { assembleFiles } from './assemble.ts';
 import { type BankServices, LeaseLost } from './bank.ts';
@@ -60,8 +60,8 @@ export function exchangeWith(services: BankServices, holder: string): Exchange {
     // Files in Postgres are processed whether or not the bank's server answers.
     await tellDeliveries(services);
     await database.transaction((tx) => takeAgainForHeld(tx, provider));
-    await endHeldPayments(services);
-    await takeFiles(services, { renew, requireHeld });
+    await endPaidPayments(services);
+    await endRejectedPayments(services, () => takeFiles(services, { renew, requireHeld }));
     if (failure !== null) throw failure;
   }
 

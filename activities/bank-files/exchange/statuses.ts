@@ -17,7 +17,7 @@ import type { CancellationAnswer, PaymentStatusReport, StatedStatus } from '../.
 import { parseWrittenId } from '../../../domain/common/payment-references.ts';
 import { recallReference } from '../../providers/ports/payment-port.ts';
 import type { BankServices } from './bank.ts';
-import { applyNews, applyOnce, recoverLost } from './instruction-news.ts';
+import { applyNews, applyOnce, holdAllNamed, recoverLost } from './instruction-news.ts';
 
 /** One statement of a file, to be applied by itself. False: it is about nothing that we know, or says nothing that we understand. */
 export type Item = () => Promise<boolean>;
@@ -89,7 +89,10 @@ export function namesOf({ instructionId, paymentReference }: Names) {
 /** Only what the bank has accepted can have been paid. */
 async function lostOne(services: BankServices, names: Names, stated: StatedStatus): Promise<Instruction | null> {
   const meaning = meaningOf(stated, services.bank.profile);
-  return meaning === 'accepted' || meaning === 'settled' ? recoverLost(services, names) : null;
+  if (meaning !== 'accepted' && meaning !== 'settled') return null;
+  const lost = await recoverLost(services, names);
+  if (lost === null) await holdAllNamed(services, [namesOf(names).transferId]);
+  return lost;
 }
 
 type Stated = StatedStatus & { readonly bankReference?: string | null; readonly matchedName?: string | null };

@@ -1,3 +1,5 @@
+import { findEntry, readEventOutcome } from '../../../db/bank-files/entries.ts';
+import { listOpenFiles } from '../../../db/bank-files/files.ts';
 import {
   type NewInstruction,
   type PayingAccount,
@@ -6,6 +8,7 @@ import {
 } from '../../../db/bank-files/instructions.ts';
 import { lockDueReturn } from '../../../db/bank-files/returns.ts';
 import { readClock } from '../../../db/common/clock.ts';
+import type { Transaction } from '../../../db/query/database.ts';
 import {
   ACCOUNT_UNCLEAR,
   NO_PAYER_ACCOUNT,
@@ -36,9 +39,9 @@ export function returnCalls(options: Options): Pick<Provider, 'returnPayment'> {
       const isDue = await lockDueReturn(tx, id);
       const latest = await readLatestInstruction(tx, id);
       if (!isDue || (latest !== null && latest.state !== 'rejected')) return latest;
-      const [account, ...others] = accountsOf(options, request);
+      const { account, isCertain } = await payerOf(tx, options, request);
       const instruction = returnOf(options, request, account, (latest?.attempt ?? 0) + 1);
-      const problem = others.length > 0 ? NO_POOLED_ACCOUNT : problemIn(options, instruction, now);
+      const problem = isCertain ? problemIn(options, instruction, now) : NO_POOLED_ACCOUNT;
       if (problem !== null) {
         const { field, rule } = problem;
         const hold = HOLDS.get(problem) ?? unwritableReturn(field, rule);
@@ -103,17 +106,52 @@ function problemIn({ configuration, profile }: Options, payment: NewInstruction,
   return problemOf(written, profile);
 }
 
-/** The account at which it came in. Money that names another may have come in at any of its currency. */
-function accountsOf(
+interface Payer {
+  readonly account: PayingAccount | undefined;
+  /** False: it may have come in at another of ours. */
+  readonly isCertain: boolean;
+}
+
+/**
+ * The account at which it came in, as the bank has booked it; of before that was stored, the one that it names. Money that names another may
+ * have come in at any of its currency.
+ */
+async function payerOf(
+  tx: Transaction,
   { configuration, provider }: Options,
-  { receiver, currency }: ReturnRequest,
-): readonly PayingAccount[] {
+  { receiver, currency, serviceProviderId: key }: ReturnRequest,
+): Promise<Payer> {
   const configured = configuration.providers.find(({ code }) => code === provider);
-  if (configured === undefined) return [];
-  const numbers = [receiver.iban, receiver.accountNumber].filter((number) => number !== null);
-  const isNamed = (offer: ProviderOffer) => numbers.some((number) => isPooledAccount({ offers: [offer] }, number));
-  const named = configured.offers.find(isNamed);
-  if (named !== undefined) return [payingAccount(named, currency)];
-  const accounts = offersIn(configured, currency).map((offer) => payingAccount(offer, currency));
-  return [...new Map(accounts.map((account) => [JSON.stringify(account), account])).values()];
+  if (configured === undefined) return { account: undefined, isCertain: false };
+  const credit = await findEntry(tx, provider, key);
+  const ofCurrency = offersIn(configured, currency);
+  const accounts = accountsIn(ofCurrency, currency);
+  if (credit === null && accounts.length > 1 && (await isBeingStored(tx, provider, key)))
+    throw new ProviderUnavailable(provider, 'its credit is not stored yet');
+  const told = credit?.account ?? null;
+  const numbers = told === null ? [receiver.iban, receiver.accountNumber] : [told];
+  const isNamed = (offer: ProviderOffer) =>
+    numbers.some((number) => number !== null && isPooledAccount({ offers: [offer] }, number));
+  const named = [ofCurrency, configured.offers].map((offers) => accountsIn(offers.filter(isNamed), currency));
+  const [account, ...others] = named.find(({ length }) => length > 0) ?? [];
+  if (account !== undefined) return { account, isCertain: others.length === 0 };
+  return { account: accounts[0], isCertain: told === null && accounts.length === 1 };
+}
+
+/** Its event has come from a file that has still to be taken to its end. */
+async function isBeingStored(tx: Transaction, provider: string, key: string): Promise<boolean> {
+  if ((await readEventOutcome(tx, provider, `entry:${key}`)) === null) return false;
+  return (await listOpenFiles(tx, provider, 'in')).length > 0;
+}
+
+/** Each once, as its first offer writes it: another may have other routing codes of the same bank. */
+function accountsIn(offers: readonly ProviderOffer[], currency: string): readonly PayingAccount[] {
+  const accounts = new Map<string, PayingAccount>();
+  for (const offer of offers) {
+    const account = payingAccount(offer, currency);
+    const { iban, accountNumber, routingCodes } = account;
+    const key = iban ?? `${routingCodes['sort-code'] ?? ''} ${accountNumber}`;
+    if (!accounts.has(key)) accounts.set(key, account);
+  }
+  return [...accounts.values()];
 }

@@ -3,7 +3,9 @@ import { CONTRADICTED, RESTORED } from '../../../domain/bank-files/exchange/hold
 import { rejection } from '../../../domain/common/errors.ts';
 import { appendAuditEntry, type Initiator } from '../../common/audit-entries.ts';
 import type { Reader, Transaction } from '../../query/database.ts';
+import { hasStandingDebit } from '../entries.ts';
 import type { Instruction } from '../instructions.ts';
+import { takeOwnDebit } from '../returns.ts';
 
 // Payments that no file takes until the bank has been asked, and people have said what it says.
 
@@ -38,8 +40,7 @@ export function listHeldPayments(
 }
 
 // What the bank has booked of it, less what has come back. What is at the bank is not paid again by a word: its next attempt is held.
-const DEBIT_STANDS = `(instruction.held_reason <> '${CONTRADICTED}' AND (SELECT coalesce(sum(CASE entry.kind WHEN 'payment' THEN entry.amount_minor ELSE -entry.amount_minor END), 0)
-    FROM bank_entries entry WHERE entry.transfer_id = instruction.transfer_id AND entry.kind IN ('payment', 'return')) > 0)`;
+const DEBIT_STANDS = `(instruction.held_reason <> '${CONTRADICTED}' AND ${hasStandingDebit('instruction.transfer_id')})`;
 const LOCK = `
   SELECT ${COLUMNS}, ${DEBIT_STANDS} AS "hasDebit" FROM bank_instructions instruction
   WHERE provider = $1 AND held_reason IS NOT NULL AND bank_says IS NULL
@@ -150,10 +151,15 @@ export type ToEnd = Audited &
 const TO_END = `
   SELECT transfer_id AS "transferId", attempt, instruction_id AS "instructionId", amount_minor AS "amountMinor", currency, bank_says AS "bankSays",
     is_return AS "isReturn"
-  FROM bank_instructions WHERE provider = $1 AND held_reason IS NOT NULL AND bank_says IS NOT NULL ORDER BY transfer_id LIMIT $2`;
+  FROM bank_instructions WHERE provider = $1 AND held_reason IS NOT NULL AND bank_says = $2 ORDER BY transfer_id LIMIT $3`;
 
-export function listPaymentsToEnd(reader: Reader, provider: string, limit: number): Promise<ToEnd[]> {
-  return reader.statement<ToEnd>(TO_END, [provider, limit]);
+export function listPaymentsToEnd(
+  reader: Reader,
+  provider: string,
+  bankSays: ToEnd['bankSays'],
+  limit: number,
+): Promise<ToEnd[]> {
+  return reader.statement<ToEnd>(TO_END, [provider, bankSays, limit]);
 }
 
 const ENDED = `
@@ -171,14 +177,17 @@ const PAID_BY = `
 
 /** The payment has ended as the bank says: no file ever carries this submission. */
 export async function endHeld(tx: Transaction, ended: ToEnd, reasons: readonly string[]): Promise<void> {
-  const { transferId, attempt, amountMinor, currency, bankSays } = ended;
-  if (bankSays === 'paid') await tx.statement(PAID_BY, [transferId, amountMinor, currency]);
+  const { transferId, attempt, amountMinor, currency, bankSays, isReturn } = ended;
+  if (bankSays === 'paid') {
+    await tx.statement(PAID_BY, [transferId, amountMinor, currency]);
+    if (isReturn) await takeOwnDebit(tx, transferId);
+  }
   await tx.statement(ENDED, [transferId, attempt, reasons]);
 }
 
 const EXCHANGE: Initiator = { actor: 'bank-files', requestId: null };
 
-/** What people say of it cannot be booked: it stays held, for the reason that it was. */
+/** What people say of it is not booked: it stays as it is. */
 export async function keepHeld(tx: Transaction, held: ToEnd): Promise<void> {
   const { transferId, attempt, bankSays } = held;
   await tx.statement(STILL_HELD, [transferId, attempt]);

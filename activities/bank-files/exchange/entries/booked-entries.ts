@@ -14,11 +14,20 @@ import { isPooledAccount } from '../../../../domain/bank-files/exchange/receipts
 import type { AccountReport, BookedEntry } from '../../../../domain/bank-files/messages.ts';
 import { idsNamedIn } from '../../../../domain/common/payment-references.ts';
 import type { BankServices } from '../bank.ts';
-import { applyNews, applyOnce, contradict, holdIfQueued, paidBy, recoverLost } from '../instruction-news.ts';
+import {
+  applyNews,
+  applyOnce,
+  contradict,
+  holdAllNamed,
+  holdIfQueued,
+  paidBy,
+  recoverLost,
+} from '../instruction-news.ts';
 import { type Item, namesOf } from '../statuses.ts';
 import { asPartOfItsSum, asTellsItsSum, endSum, isOfReceivedSum, isSharedCharge, toldByDetails } from './entry-sums.ts';
+import { type Found, type Report, UNKNOWN } from './found.ts';
 import { contradictReceived, isOfOtherPayer, receivedEvent } from './received-money.ts';
-import { cameBack, type Found, type Report, takenBack, UNKNOWN } from './taken-back.ts';
+import { cameBack, takenBack } from './taken-back.ts';
 
 /** The items of a camt.054 or camt.053: each movement of money, once, whichever of them tells it first. */
 export function entryItems(services: BankServices, report: AccountReport, of: Report): readonly Item[] {
@@ -69,7 +78,8 @@ async function takeEntry(services: BankServices, told: BookedEntry, of: Report):
   if (known !== null && (await isOtherMoney(services, known, told, of)))
     return contradictKnown(services, known, told, of);
   const entry = known === null ? await asPartOfItsSum(services, told) : told;
-  const found = await foundIn(services, entry, await asTellsItsSum(services, entry, of));
+  const stored = entry === told ? known : await findEntry(database.reader, bank.provider, entry.key);
+  const found = await foundIn(services, entry, await asTellsItsSum(services, entry, of), stored);
   await store(services, entry, found, of.fileId);
   await database.transaction(async (tx) => {
     if (of.message === 'camt.053') await markStated(tx, bank.provider, entry.key, of.fileId);
@@ -79,6 +89,9 @@ async function takeEntry(services: BankServices, told: BookedEntry, of: Report):
   // Booked though it was rejected: the next submission would pay again. One that comes later is held from its beginning.
   if (kind === 'payment' && outcome === 'break' && transferId !== null) {
     await database.transaction((tx) => holdContradicted(tx, transferId));
+  }
+  if (kind === 'unknown') {
+    await holdAllNamed(services, [namesOf(entry).transferId, ...(entry.references ?? []).flatMap(idsNamedIn)]);
   }
   if (kind === 'unknown' && entry.direction === 'debit') {
     const amountsMinor = [entry.amountMinor, withoutCharges(entry).amountMinor];
@@ -117,13 +130,14 @@ async function contradictKnown(
   return true;
 }
 
-async function foundIn(services: BankServices, entry: BookedEntry, of: Report): Promise<Found> {
+/** What an entry is; `known`: what it is by what was told before. */
+async function foundIn(services: BankServices, entry: BookedEntry, of: Report, known: Found | null): Promise<Found> {
   const { bank, configuration } = services;
   const provider = configuration.providers.find(({ code }) => code === bank.provider);
   if (!isPooledAccount(provider, entry.account)) return UNKNOWN;
   const told = await toldByDetails(services, entry);
   if (told !== null) return told;
-  return entry.direction === 'debit' ? debit(services, entry, of) : credit(services, entry, of);
+  return entry.direction === 'debit' ? debit(services, entry, of, known) : credit(services, entry, of);
 }
 
 async function store(services: BankServices, entry: BookedEntry, found: Found, fileId: string): Promise<void> {
@@ -142,13 +156,14 @@ async function store(services: BankServices, entry: BookedEntry, found: Found, f
   );
 }
 
-async function debit(services: BankServices, entry: BookedEntry, of: Report): Promise<Found> {
+async function debit(services: BankServices, entry: BookedEntry, of: Report, known: Found | null): Promise<Found> {
   // Money that came in and is taken back is no payment of ours: unless it waits for its return, a person finds whose it is.
-  if (entry.isReversal || entry.returnReason !== null) return takenBack(services, withoutCharges(entry), of);
+  if (entry.isReversal || entry.returnReason !== null) return takenBack(services, withoutCharges(entry), of, known);
   const own = await paidInstruction(services, entry);
   if (own !== null) return debited(services, own, withoutCharges(entry), of);
   const batchId = entry.batch?.originalBatchId ?? null;
-  return batchId === null ? takenBack(services, withoutCharges(entry), of) : bookedTogether(services, batchId);
+  if (batchId !== null) return bookedTogether(services, batchId);
+  return takenBack(services, withoutCharges(entry), of, known);
 }
 
 /** The payment that an entry names, wherever the bank has put the reference. */

@@ -1,9 +1,10 @@
-import { findSum, type StoredEntry, settleSum, sumOfDetails } from '../../../../db/bank-files/entries.ts';
+import { findSum, settleSum, sumOfDetails } from '../../../../db/bank-files/entries.ts';
 import { findNamedInstruction } from '../../../../db/bank-files/instructions.ts';
 import { partKey } from '../../../../domain/bank-files/exchange/batch-sums.ts';
-import type { AccountReport, BookedEntry } from '../../../../domain/bank-files/messages.ts';
+import type { BookedEntry } from '../../../../domain/bank-files/messages.ts';
 import type { BankServices } from '../bank.ts';
 import { namesOf } from '../statuses.ts';
+import { type Found, type Report, UNKNOWN } from './found.ts';
 
 // A bank may tell a batch as one sum in one message and by its details in another, in any order: it is the same money.
 
@@ -19,18 +20,12 @@ export async function asPartOfItsSum({ database, bank }: BankServices, entry: Bo
 }
 
 /** A statement that has told the sum has told its details. */
-export async function asTellsItsSum<Of extends { readonly message: AccountReport['message'] }>(
-  { database, bank }: BankServices,
-  entry: BookedEntry,
-  of: Of,
-): Promise<Of> {
+export async function asTellsItsSum({ database, bank }: BankServices, entry: BookedEntry, of: Report): Promise<Report> {
   if (entry.entryReference === undefined) return of;
   const sum = await findSum(database.reader, bank.provider, entry.entryReference, entry);
   if (sum === null || sum.kind !== 'batch' || !sum.isStated || sum.bookedOn !== entry.bookedOn) return of;
   return { ...of, message: 'camt.053' };
 }
-
-type Found = Pick<StoredEntry, 'kind' | 'transferId' | 'code' | 'outcome'>;
 
 /** Charges that several details share: they stand under the reference of the entry, and are not its sum. */
 export function isSharedCharge({ amountMinor, chargesMinor }: BookedEntry): boolean {
@@ -47,7 +42,7 @@ export async function toldByDetails({ database, bank }: BankServices, entry: Boo
   const details = await sumOfDetails(database.reader, bank.provider, bankReference, entry);
   if (details.count === 0) return null;
   // Other money under a reference that the bank has used again, or the same: a person decides.
-  if (!details.isSameDay) return { kind: 'unknown', transferId: null, code: null, outcome: 'waiting' };
+  if (!details.isSameDay) return UNKNOWN;
   const isWhole = details.amountMinor === entry.amountMinor;
   // A batch of ours of which a crash has left a part is ended again.
   if (!isWhole && (entry.batch?.originalBatchId ?? null) !== null) return null;

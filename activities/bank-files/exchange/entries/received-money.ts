@@ -7,12 +7,9 @@ import { receivedPayment } from '../../../providers/iso20022/statement.ts';
 import type { ProviderEvent } from '../../../providers/port.ts';
 import { recordContradiction } from '../../../providers/reports/events.ts';
 import type { BankServices } from '../bank.ts';
+import type { Report } from './found.ts';
 
 // Money in, as the service takes it from any provider.
-
-interface Report {
-  readonly occurredAt: Date;
-}
 
 /** Whether another payer was told of the money that has been received by this key. */
 export async function isOfOtherPayer(services: BankServices, told: BookedEntry, of: Report): Promise<boolean> {

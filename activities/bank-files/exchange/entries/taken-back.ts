@@ -1,24 +1,12 @@
-import { findEntry, type StoredEntry } from '../../../../db/bank-files/entries.ts';
 import type { Instruction } from '../../../../db/bank-files/instructions.ts';
 import { findTakenBack, readPayer } from '../../../../db/bank-files/returns.ts';
-import type { AccountReport, BookedEntry } from '../../../../domain/bank-files/messages.ts';
+import type { BookedEntry } from '../../../../domain/bank-files/messages.ts';
 import type { BankServices } from '../bank.ts';
 import { applyOnce, holdIfQueued } from '../instruction-news.ts';
+import { type Found, type Report, UNKNOWN } from './found.ts';
 import { receivedEvent } from './received-money.ts';
 
 // Money that came in and goes back.
-
-/** The message that tells an entry. */
-export interface Report {
-  readonly fileId: string;
-  readonly message: AccountReport['message'];
-  readonly occurredAt: Date;
-}
-
-/** What a movement turns out to be. */
-export type Found = Pick<StoredEntry, 'kind' | 'transferId' | 'code' | 'outcome'>;
-
-export const UNKNOWN: Found = { kind: 'unknown', transferId: null, code: null, outcome: 'waiting' };
 
 /**
  * A return of ours that came back is money in of its own. It is for no account that it names, so that it is held for a person and never
@@ -42,10 +30,14 @@ export async function cameBack(
 const NO_NAMES: ReadonlySet<string> = new Set(['NOTPROVIDED', 'NONREF']);
 
 /** A debit by which the bank, by itself or as a person has asked, returns money that waits for its return. It names it by its own references. */
-export async function takenBack(services: BankServices, entry: BookedEntry, of: Report): Promise<Found> {
+export async function takenBack(
+  services: BankServices,
+  entry: BookedEntry,
+  of: Report,
+  known: Found | null,
+): Promise<Found> {
   const { database, bank } = services;
   const { amountMinor, currency, bookedOn, returnReason: code } = entry;
-  const known = await findEntry(database.reader, bank.provider, entry.key);
   if (known !== null && known.outcome !== 'waiting') return known;
   const told = [entry.paymentReference, entry.instructionId, ...(entry.references ?? [])];
   const references = told.flatMap((one) => (one === null || NO_NAMES.has(one) ? [] : [one]));
