@@ -394,7 +394,7 @@ describe('files of the bank', () => {
       ...files.services,
       bank: {
         ...files.services.bank,
-        readBankMessage: () => {
+        readBankMessage: async () => {
           throw new UnreadableMessage('a version to come');
         },
       },
