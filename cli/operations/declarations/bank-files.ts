@@ -102,6 +102,14 @@ const COMMANDS: readonly OfFiles[] = [
     effect: 'dangerous',
     confirmedBy: ({ options }) => (typeof options.bank === 'string' ? options.bank : undefined),
   },
+  {
+    name: 'close-restore',
+    summary:
+      'Asks for a restore to wait no more for what a bank tells that is no longer configured. Another person signs.',
+    options: [{ ...BANK, isRequired: true }, REASON],
+    effect: 'dangerous',
+    confirmedBy: ({ options }) => (typeof options.bank === 'string' ? options.bank : undefined),
+  },
   { name: 'requests', summary: 'Lists what waits for a second signature.', effect: 'reads' },
   {
     name: 'sign',

@@ -71,7 +71,7 @@ export async function catchUpAfterRestore(context: OperationContext, restart: ()
     return left;
   });
   print(closure === null ? 'Submissions are open.' : stillClosed(closure));
-  const held = await printHeldAtBanks(context);
+  const held = await printHeldAtBanks(context, configuration);
   const restarted = await restart();
   await wakeOrphans(context);
   const breaks = await printBreaks(context);
