@@ -104,8 +104,7 @@ const COMMANDS: readonly OfFiles[] = [
   },
   {
     name: 'close-restore',
-    summary:
-      'Asks for a restore to wait no more for what a bank tells that is no longer configured. Another person signs.',
+    summary: 'Asks to close a restore at a bank that is no longer configured. Another person signs.',
     options: [{ ...BANK, isRequired: true }, REASON],
     effect: 'dangerous',
     confirmedBy: ({ options }) => (typeof options.bank === 'string' ? options.bank : undefined),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readBankMessage } from '../../activities/bank-files/read-bank-message.ts';
-import { type FilesWorld, filesWorld } from '../harness/bank-files/files-world.ts';
-import { type RenderedEntry, renderReport } from './messages/rendered-messages.ts';
+import { readBankMessage } from '../../../activities/bank-files/read-bank-message.ts';
+import { type FilesWorld, filesWorld } from '../../harness/bank-files/files-world.ts';
+import { type RenderedEntry, renderReport } from './rendered-messages.ts';
 
 let files: FilesWorld;
 
