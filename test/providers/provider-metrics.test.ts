@@ -86,7 +86,8 @@ test.each([
   const { calls, all } = adapters(await bank(answer));
   const [provider] = all.map(([, adapter]) => adapter);
   if (provider === undefined || !('lookUpPayment' in provider)) throw new Error('no provider');
-  await expect(provider.lookUpPayment('reference', QUICK)).rejects.toThrow(ProviderUnavailable);
+  const options = answer === 'silence' ? QUICK : PATIENT;
+  await expect(provider.lookUpPayment('reference', options)).rejects.toThrow(ProviderUnavailable);
   expect(calls.map((call) => call.outcome)).toEqual([outcome]);
 });
 
@@ -129,7 +130,7 @@ test('the first failure of a night counts in an increase: its series began at 0'
   const before = await registry.metrics();
   expect(before).toContain(`provider_requests_total{${labels},outcome="unavailable"} 0`);
   expect(before).not.toContain('verifyCallback');
-  await expect(providers.get('sandbox-bank')?.lookUpPayment('reference', QUICK)).rejects.toThrow(ProviderUnavailable);
+  await expect(providers.get('sandbox-bank')?.lookUpPayment('reference', PATIENT)).rejects.toThrow(ProviderUnavailable);
   const text = await registry.metrics();
   expect(text).toContain(`provider_requests_total{${labels},outcome="unavailable"} 1`);
   expect(text).toContain(`provider_requests_total{${labels},outcome="timeout"} 0`);
