@@ -4,6 +4,7 @@ import { createProviders } from '../activities/providers/providers.ts';
 import { watchCalendars } from '../config/calendars/calendar-watch.ts';
 import { type Configuration, loadConfiguration } from '../config/configuration.ts';
 import { endIfOnlyChecking } from '../config/environment/check.ts';
+import { readDirectoryTls } from '../config/environment/directory-tls.ts';
 import { readEncryptionKeys } from '../config/environment/encryption-keys.ts';
 import { stopOnSignals } from '../config/environment/signals.ts';
 import { type Environment, readEnvironment, warnOfPlainDatabase } from '../config/environment.ts';
@@ -22,6 +23,7 @@ import { backgroundLoops } from '../loops/loops.ts';
 import { loopMetrics } from '../loops/metrics.ts';
 import { lazyTemporalClient } from '../loops/temporal.ts';
 import { createApi } from './app.ts';
+import { showCertificateEnd } from './beneficiaries/directory-certificate.ts';
 import { SecurityLog } from './http/connections/security-rejections.ts';
 import { startServer } from './http/connections/server.ts';
 import { providerCalls, registry, replicaReads, sharedStatementFailures, writesTotal } from './http/metrics.ts';
@@ -35,11 +37,13 @@ async function main(): Promise<void> {
   const environment = readEnvironment(process.env);
   const keyring = createKeyring(readEncryptionKeys(process.env));
   const metricsAddress = readMetricsAddress(process.env);
+  const directoryTls = readDirectoryTls(process.env);
   const configuration = loadConfiguration(process.env);
   await startTracing(process.env, 'api');
   const destination = bufferedOutput();
   const logger = pino({ level: environment.logLevel, base: { process: 'api', pid: process.pid } }, destination);
   warnOfPlainDatabase(process.env, logger);
+  if (directoryTls.identity !== null) showCertificateEnd(directoryTls.identity.endsAt, logger, new Date());
   const database = openDatabase(environment, configuration.pools, logger);
   const serviceNow = await serviceClock(database, environment, { now: () => new Date(), reject });
   const temporal = lazyTemporalClient(temporalSettings(process.env));
@@ -54,7 +58,7 @@ async function main(): Promise<void> {
     securityLog: new SecurityLog(logger),
     keyring,
     providers: createProviders(configuration, { ...environment, database }, providerCalls),
-    directories: createDirectories(configuration, environment, providerCalls),
+    directories: createDirectories(configuration, { ...environment, directoryTls }, providerCalls),
     now: () => new Date(),
     serviceNow,
     isTemporalReachable: async () => {

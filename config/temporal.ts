@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import manifest from '../package.json' with { type: 'json' };
+import { readNamedFile } from './environment/named-files.ts';
 
 /** Temporal's connection settings, under the variable names of its own tools. */
 export interface TemporalSettings {
@@ -59,9 +59,9 @@ export function temporalSettings(env: NodeJS.ProcessEnv): TemporalSettings {
 
 function tlsSettings(env: NodeJS.ProcessEnv, hasApiKey: boolean): TemporalSettings['tls'] {
   const serverName = given(env.TEMPORAL_TLS_SERVER_NAME);
-  const authority = file(env, 'TEMPORAL_TLS_SERVER_CA_CERT_PATH');
-  const certificate = file(env, 'TEMPORAL_TLS_CLIENT_CERT_PATH');
-  const key = file(env, 'TEMPORAL_TLS_CLIENT_KEY_PATH');
+  const authority = readNamedFile(env, 'TEMPORAL_TLS_SERVER_CA_CERT_PATH');
+  const certificate = readNamedFile(env, 'TEMPORAL_TLS_CLIENT_CERT_PATH');
+  const key = readNamedFile(env, 'TEMPORAL_TLS_CLIENT_KEY_PATH');
   if ((certificate === undefined) !== (key === undefined)) {
     throw new Error('TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH must be set together.');
   }
@@ -74,16 +74,6 @@ function tlsSettings(env: NodeJS.ProcessEnv, hasApiKey: boolean): TemporalSettin
     ...(authority === undefined ? {} : { serverRootCACertificate: authority }),
     ...(certificate === undefined || key === undefined ? {} : { clientCertPair: { crt: certificate, key } }),
   };
-}
-
-function file(env: NodeJS.ProcessEnv, variable: string): Buffer | undefined {
-  const path = given(env[variable]);
-  if (path === undefined) return undefined;
-  try {
-    return readFileSync(path);
-  } catch {
-    throw new Error(`${variable} names ${path}, which cannot be read.`);
-  }
 }
 
 function given(value: string | undefined): string | undefined {

@@ -7,10 +7,13 @@ import type { HeldElement, PartReader } from '../common/iso20022/document-reader
 import { dateAt, type MessageElement, MessageLocation } from '../common/iso20022/elements.ts';
 import { StatementItemBuilder } from '../common/iso20022/entry-item-builder.ts';
 import { ACCOUNT_REPORTS, locationOfEntry } from '../common/iso20022/entry-items.ts';
-import { bookedEntriesOf, type ReadTransaction } from './booked-entries.ts';
-import { keyed, type Unkeyed } from './entry-keys.ts';
+import { movementsOf, type ReadEntry, type ReadTransaction } from './booked-entries.ts';
+import { EntryKeys } from './entry-keys.ts';
 import { headOf, requireHead, type StatedHead } from './message-parts.ts';
 import { partiesOf } from './parties.ts';
+
+/** Each takes some hashing. */
+const MOVEMENTS_PER_PIECE = 500;
 
 /** An entry while its transactions are read. */
 interface OpenEntry {
@@ -27,11 +30,15 @@ export class AccountReportReader implements PartReader {
   readonly #items: StatementItemBuilder;
   readonly #paths: { readonly head: string; readonly entry: string; readonly batch: string };
   readonly #figures = new StatementFigures();
-  readonly #entries: Unkeyed[] = [];
+  readonly #entries = new EntryKeys();
+  /** Entries that have ended, until `settle`. */
+  #ended: ReadEntry[] = [];
   readonly #covered: StatedDay[] = [];
   #head: StatedHead | null = null;
   #statement: StatementHeader | null = null;
   #entry: OpenEntry | null = null;
+  /** Of the entry that is read, from 1 in the file. */
+  #number = 0;
 
   constructor(message: 'camt.053' | 'camt.054', version: string) {
     const { path } = ACCOUNT_REPORTS[message];
@@ -44,6 +51,7 @@ export class AccountReportReader implements PartReader {
 
   begin(path: string, parent: HeldElement): boolean {
     if (path === this.#paths.head) return true;
+    if (path === this.#paths.entry) this.#number += 1;
     // The builder empties the entry when its transactions begin.
     if (path === this.#paths.batch) this.#beginEntry(parent);
     const isPart = this.#items.begin(path, parent);
@@ -61,6 +69,17 @@ export class AccountReportReader implements PartReader {
     this.#take(element);
   }
 
+  *settle(): Generator<void> {
+    const ended = this.#ended;
+    this.#ended = [];
+    for (const entry of ended) {
+      for (const movement of movementsOf(entry)) {
+        this.#entries.add(movement);
+        if (this.#entries.size % MOVEMENTS_PER_PIECE === 0) yield;
+      }
+    }
+  }
+
   finish(): AccountReport {
     const head = requireHead(this.#head, 'GrpHdr');
     if (this.#items.statements === 0) {
@@ -70,14 +89,14 @@ export class AccountReportReader implements PartReader {
     }
     // An entry that is not booked may have no date of its own.
     const createdOn = head.createdAt === null ? null : dateInUtc(head.createdAt);
-    const entries = keyed(this.#entries, createdOn);
+    const entries = this.#entries.keyed(createdOn);
     const report = { message: this.#message, version: this.#version, ...head, entries };
     return this.#message === 'camt.053' ? { ...report, covered: this.#covered } : report;
   }
 
   #beginEntry(element: MessageElement): void {
     if (this.#entry !== null) return;
-    const location = locationOfEntry(element, this.#entries.length + 1);
+    const location = locationOfEntry(element, this.#number);
     const dates = { booked: dateAt(element, 'BookgDt', location), value: dateAt(element, 'ValDt', location) };
     this.#entry = { location, dates, item: null, transactions: [] };
   }
@@ -106,7 +125,7 @@ export class AccountReportReader implements PartReader {
         const entry = this.#entry;
         this.#entry = null;
         if (entry?.item == null) throw new Error('the end of an entry that did not begin');
-        this.#entries.push(...bookedEntriesOf({ ...entry, item: entry.item, end: item, account: this.#account() }));
+        this.#ended.push({ ...entry, item: entry.item, end: item, account: this.#account() });
         break;
       }
       case 'statement-end':
@@ -130,6 +149,8 @@ export class AccountReportReader implements PartReader {
       );
     }
     if (mismatch === undefined) return;
+    // An entry that is wrong by itself says more.
+    for (const _piece of this.settle());
     const location = new MessageLocation(`Statement ${this.#items.statements} of the file`);
     const element = mismatch.kind === 'statement-summary-differs' ? 'TxsSummry' : 'Bal';
     location.in(element).reject(`contradicts the entries (${mismatch.reference})`);

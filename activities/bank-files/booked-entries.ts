@@ -29,7 +29,7 @@ export interface ReadEntry {
  * The movements of an entry: each of its details with an amount, else the entry as a whole. They sum to the entry's amount: charges that
  * the file states are a movement of their own where several details share them; any other difference is rejected.
  */
-export function bookedEntriesOf(entry: ReadEntry): Unkeyed[] {
+export function* movementsOf(entry: ReadEntry): Generator<Unkeyed> {
   const splitter = new EntrySplitter(entry.item);
   const parts = entry.transactions.flatMap((transaction) => splitter.add(transaction));
   const ended = splitter.end(entry.end);
@@ -37,10 +37,8 @@ export function bookedEntriesOf(entry: ReadEntry): Unkeyed[] {
   const contradiction = ended.mismatches.find((one) => one.kind !== 'statement-charges' && !isOtherSide(one, entry));
   if (contradiction !== undefined) rejectContradiction(contradiction, entry);
   const details = new Details(entry);
-  return [
-    ...[...parts, ...ended.parts].map((part) => movementOf(part, entry, details)),
-    ...charges.map((mismatch) => chargeOf(mismatch, entry)),
-  ];
+  for (const part of [...parts, ...ended.parts]) yield movementOf(part, entry, details);
+  for (const mismatch of charges) yield chargeOf(mismatch, entry);
 }
 
 /** Swiss banks write the side of the payment that an entry takes back: the entry's own side counts, and the amounts agree. */

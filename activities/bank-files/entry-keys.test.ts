@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { BookedEntry } from '../../domain/bank-files/messages.ts';
+import { readAtOnce } from '../../test/bank-files/messages/read-at-once.ts';
 import {
   type RenderedDetail,
   type RenderedEntry,
@@ -8,7 +9,6 @@ import {
   renderReport,
 } from '../../test/bank-files/messages/rendered-messages.ts';
 import { shortOrLong } from '../../test/tools/run/length.ts';
-import { readBankMessage } from './read-bank-message.ts';
 
 const RUNS = shortOrLong(30, 60);
 const ACCOUNT = 'DE89370400440532013000';
@@ -59,7 +59,7 @@ function entriesOf(
     account: ACCOUNT,
     entries,
   });
-  const read = readBankMessage(bytes);
+  const read = readAtOnce(bytes);
   return read.message === message ? read.entries : [];
 }
 
@@ -196,7 +196,7 @@ test('a batch has one key, whether its message has no details or details without
     account: ACCOUNT,
     entries: [{ ...batch, details }],
   });
-  const read = readBankMessage(Buffer.from(detailed.toString().replaceAll(/<Amt Ccy="EUR">7.77<\/Amt>/g, '')));
+  const read = readAtOnce(Buffer.from(detailed.toString().replaceAll(/<Amt Ccy="EUR">7.77<\/Amt>/g, '')));
   const [sum] = entriesOf('camt.053', [batch]);
   expect(read).toMatchObject({
     entries: [{ key: sum?.key, amountMinor: 300n, batch: { originalBatchId: 'B-1', count: 2 } }],

@@ -21,28 +21,40 @@ export type Unkeyed = Omit<BookedEntry, 'key' | 'bookedOn'> & {
  * both messages say. So nothing but the entry itself decides. An amount and a direction belong to each key, as some banks give a payment
  * and its charge one reference. Movements that agree in all of this are numbered, by what else is told of them.
  */
-export function keyed(movements: readonly Unkeyed[], createdOn: LocalDate | null): BookedEntry[] {
-  const alike = new Map<string, Unkeyed[]>();
-  const digests = movements.map((movement) => {
+export class EntryKeys {
+  readonly #digests = new Map<Unkeyed, string>();
+  readonly #alike = new Map<string, Unkeyed[]>();
+
+  get size(): number {
+    return this.#digests.size;
+  }
+
+  add(movement: Unkeyed): void {
     const digest = digestOf(movement);
-    const others = alike.get(digest);
-    if (others === undefined) alike.set(digest, [movement]);
+    this.#digests.set(movement, digest);
+    const others = this.#alike.get(digest);
+    if (others === undefined) this.#alike.set(digest, [movement]);
     else others.push(movement);
-    return digest;
-  });
-  const numbers = new Map([...alike.values()].flatMap(numbered));
-  return movements.map((movement, at) => {
-    const { place: _, bookedOn, ...entry } = movement;
-    const date = bookedOn ?? createdOn;
-    if (date === null) throw new UnreadableMessage('An entry of the file cannot be read: BookgDt is missing.');
-    return { key: `${digests[at]}-${numbers.get(movement)}`, bookedOn: date, ...entry };
-  });
+  }
+
+  /** The movements in the order in which they were added. */
+  keyed(createdOn: LocalDate | null): BookedEntry[] {
+    const numbers = new Map([...this.#alike.values()].flatMap(numbered));
+    return [...this.#digests].map(([movement, digest]) => {
+      const { place: _, bookedOn, ...entry } = movement;
+      const date = bookedOn ?? createdOn;
+      if (date === null) throw new UnreadableMessage('An entry of the file cannot be read: BookgDt is missing.');
+      return { key: `${digest}-${numbers.get(movement)}`, bookedOn: date, ...entry };
+    });
+  }
 }
 
 function numbered(alike: readonly Unkeyed[]): (readonly [Unkeyed, number])[] {
-  const sorted =
-    alike.length === 1 ? alike : [...alike].sort((one, other) => compare(sortKeyOf(one), sortKeyOf(other)));
-  return sorted.map((movement, at) => [movement, at + 1] as const);
+  if (alike.length === 1) return alike.map((movement) => [movement, 1] as const);
+  const sorted = alike
+    .map((movement) => [movement, sortKeyOf(movement)] as const)
+    .sort(([, one], [, other]) => compare(one, other));
+  return sorted.map(([movement], at) => [movement, at + 1] as const);
 }
 
 /**

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { textTable } from '../../cli/common/text-table.ts';
 import { type AccountReport, type BankMessage, UnreadableMessage } from '../../domain/bank-files/messages.ts';
 import { minorUnits } from '../../domain/common/money.ts';
-import { readBankMessage } from './read-bank-message.ts';
+import { readAtOnce } from '../../test/bank-files/messages/read-at-once.ts';
 
 /** Files outside the repository, such as those of real banks: every `*.xml` below the folder. */
 const { BANK_FILES: FOLDER } = process.env;
@@ -54,7 +54,7 @@ const presented = (sums: Readonly<Record<string, bigint>>) =>
 
 function outcomeOf(file: string): { readonly message: BankMessage | null; readonly text: string } {
   try {
-    const message = readBankMessage(readFileSync(file));
+    const message = readAtOnce(readFileSync(file));
     return { message, text: `${message.version}: ${contentOf(message)}` };
   } catch (error) {
     if (!(error instanceof UnreadableMessage)) throw error;

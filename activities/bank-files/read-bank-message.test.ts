@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type BankMessage, UnreadableMessage } from '../../domain/bank-files/messages.ts';
 import { schemaProblems } from '../../test/bank-files/messages/iso-schemas.ts';
+import { readAtOnce } from '../../test/bank-files/messages/read-at-once.ts';
 import {
   type RenderedDetail,
   type RenderedEntry,
@@ -10,23 +11,22 @@ import {
   renderReport,
   renderStatusReport,
 } from '../../test/bank-files/messages/rendered-messages.ts';
-import { readBankMessage } from './read-bank-message.ts';
 
 const CREATED = new Date('2026-11-26T18:00:00.000Z');
 const OURS = 'DE89370400440532013000';
 const THEIRS = 'FR1420041010050500013M02606';
 
-const read = (text: string) => readBankMessage(Buffer.from(text));
+const read = (text: string) => readAtOnce(Buffer.from(text));
 
 /** Reads what ISO's schema allows. */
 function readValid(bytes: Buffer): BankMessage {
   expect(schemaProblems(bytes)).toEqual([]);
-  return readBankMessage(bytes);
+  return readAtOnce(bytes);
 }
 
 function rejection(content: string | Uint8Array): string {
   try {
-    readBankMessage(typeof content === 'string' ? Buffer.from(content) : content);
+    readAtOnce(typeof content === 'string' ? Buffer.from(content) : content);
   } catch (error) {
     if (error instanceof UnreadableMessage) return error.message;
     throw error;
@@ -206,6 +206,12 @@ describe.each([
   ])('%s: the file is rejected', (_, entry, message_) => {
     const file = renderReport(reportOf([entry], { message, version }));
     expect(rejection(file)).toMatch(message_);
+  });
+
+  test('an entry is named by its number in the file, however many movements those before it have, and before its statement', () => {
+    const file = renderReport(reportOf([DEBIT, { ...CREDIT, amountMinor: 1n }], { message, version })).toString();
+    expect(rejection(file)).toMatch(/Entry 2 of the file/);
+    expect(rejection(file.replace('<Sum>30.01<', '<Sum>30.02<'))).toMatch(/Entry 2 of the file/);
   });
 
   test('a summary or balance of other entries: the file is rejected', () => {

@@ -1,6 +1,7 @@
 import { type BankMessage, UnreadableMessage } from '../../domain/bank-files/messages.ts';
 import { DocumentReader, type PartReader, type ReadableMessage } from '../common/iso20022/document-reader.ts';
 import { ACCOUNT_REPORTS } from '../common/iso20022/entry-items.ts';
+import { withPauses } from '../common/pauses.ts';
 import { AccountReportReader } from './account-reports.ts';
 import { CANCELLATION_ANSWERS, CancellationAnswerReader } from './cancellation-answers.ts';
 import { STATUS_REPORTS, StatusReportReader } from './status-reports.ts';
@@ -9,7 +10,9 @@ import { STATUS_REPORTS, StatusReportReader } from './status-reports.ts';
 export const BANK_MESSAGE_BYTES_MAX = 32 * 1024 * 1024;
 
 export interface MessageReader extends PartReader {
-  /** The message, once its document has ended. */
+  /** What is still to be made of the parts that have ended, in pieces. */
+  settle?(): Generator<void>;
+  /** The message, once its document has ended and all is settled. */
   finish(): BankMessage;
 }
 
@@ -24,7 +27,12 @@ const READERS: readonly (readonly [ReadableMessage, (version: string) => Message
 export const READABLE_MESSAGES: readonly ReadableMessage[] = READERS.map(([message]) => message);
 
 /** Reads a bank's file, whole or not at all. Throws `UnreadableMessage`, which names the element and the rule. */
-export function readBankMessage(bytes: Uint8Array): BankMessage {
+export function readBankMessage(bytes: Uint8Array): Promise<BankMessage> {
+  return withPauses(readInPieces(bytes));
+}
+
+/** As `readBankMessage`: a large file takes seconds. */
+export function* readInPieces(bytes: Uint8Array): Generator<void, BankMessage> {
   if (bytes.length > BANK_MESSAGE_BYTES_MAX) {
     throw new UnreadableMessage(`The file has more than ${BANK_MESSAGE_BYTES_MAX / 1024 / 1024} MiB.`);
   }
@@ -42,7 +50,10 @@ export function readBankMessage(bytes: Uint8Array): BankMessage {
       return parts;
     },
   });
-  for (const _slice of reader.write(textOf(bytes)));
+  for (const _slice of reader.write(textOf(bytes))) {
+    for (const parts of begun) yield* parts.settle?.() ?? [];
+    yield;
+  }
   reader.close();
   const [message] = begun;
   if (message === undefined) throw new UnreadableMessage('The file has no message.');

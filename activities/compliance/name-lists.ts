@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
-import { setImmediate as pause } from 'node:timers/promises';
 import { CsvError, parse } from 'csv-parse';
 import type { Logger } from 'pino';
 import { ConfigurationError } from '../../config/files.ts';
@@ -15,6 +14,7 @@ import {
 } from '../../domain/compliance/name-lists.ts';
 import type { ComplianceRule, NameRule } from '../../domain/compliance/rules.ts';
 import { measureNameList, nameListFailures } from '../common/metrics.ts';
+import { withPauses } from '../common/pauses.ts';
 
 /** Rows added to a list between two pauses. */
 const ROWS_PER_BATCH = 200;
@@ -195,13 +195,4 @@ function reasonOf(error: unknown): string {
   if (error instanceof NameListRejected) return error.message;
   if (error instanceof CsvError) return `line ${String(error.lines)}: ${error.code}`;
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-}
-
-/** Yields to the worker's other work between the slices of a search. */
-async function withPauses<Result>(work: Generator<void, Result>): Promise<Result> {
-  for (;;) {
-    const { done, value } = work.next();
-    if (done) return value;
-    await pause();
-  }
 }

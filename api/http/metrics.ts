@@ -47,6 +47,13 @@ export const sharedStatementFailures = sharedFailureCounter(registry);
 
 export const providerCalls = providerCallMetrics(registry);
 
+export const directoryCertificateEnds = new Gauge({
+  name: 'directory_certificate_ends_timestamp_seconds',
+  help: 'When our certificate for a name directory ends; absent without one.',
+  labelNames: ['directory'] as const,
+  registers: [registry],
+});
+
 /** A timestamp, not an age, so that it shows a check that has stopped even while Postgres is unreachable. */
 export const ledgerCheckEnded = new Gauge({
   name: 'ledger_check_timestamp_seconds',

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { loadConfiguration } from '../../config/configuration.ts';
 import { type BankRestore, listBankRestores } from '../../db/bank-files/restores.ts';
 import { type Closure, closeSubmissions, closureInWords, openSubmissions } from '../../db/providers/submissions.ts';
 import { checkText } from '../../domain/common/parties/names.ts';
@@ -11,9 +12,10 @@ const REASON_LENGTH_MAX = 200;
 
 /** The emergency stop: needs only Postgres. */
 export const submissions: Operation = {
-  async run({ database, initiator, arguments: given, print, reject }) {
+  async run({ database, initiator, arguments: given, configuration, print, reject }) {
     const { command, reason, isJson } = readCommand(given);
     const held = command === 'open' ? await listBankRestores(database.reader) : [];
+    const settings = held.length === 0 ? null : (configuration ?? loadConfiguration(process.env));
     const carryOut = command === 'close' ? closeSubmissions : openSubmissions;
     try {
       const { changed, closure } = await database.transaction((tx) => carryOut(tx, reason, initiator));
@@ -23,7 +25,7 @@ export const submissions: Operation = {
           JSON.stringify({ submissions: status, result: changed ? status : 'unchanged', closure, ...heldOf(held) }),
         );
       else print(changed ? DONE[command] : unchanged(closure));
-      if (!isJson) for (const line of held.map(heldInWords)) print(line);
+      if (!isJson && settings !== null) for (const one of held) print(heldInWords(one, settings));
       return 0;
     } catch (error) {
       return showRejection({ print, reject }, { error, isJson, subject: {} });

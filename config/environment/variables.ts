@@ -60,6 +60,19 @@ const PROCESSES: Variables = {
     unset: 'required for banks with signed or encrypted files',
     meaning: 'Opens the PGP private keys of banks with files, for the process that runs the loops.',
   },
+  EU_VOP_CERTIFICATE_FILE: {
+    otherwise: null,
+    unset: 'none is shown',
+    meaning:
+      'The certificate by which the directory `eu-vop` knows the API: a file in PEM, with those between it and its authority. The scheme asks for a QWAC.',
+  },
+  EU_VOP_KEY_FILE: { otherwise: null, unset: 'required with the certificate', meaning: 'Its key, in PEM.' },
+  EU_VOP_KEY_PASSPHRASE: { otherwise: null, unset: 'the key is not encrypted', meaning: 'Opens that key.' },
+  EU_VOP_CA_FILE: {
+    otherwise: null,
+    unset: 'Node’s',
+    meaning: 'The authorities, in PEM, of which the directory’s own certificate must be.',
+  },
   CONFIG_FILE: {
     otherwise: null,
     unset: '`config/default.json`',

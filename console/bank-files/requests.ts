@@ -26,6 +26,7 @@ const TITLES: Readonly<Record<BankFileRequest['kind'], string>> = {
   'send-again': 'Send a file once more',
   'take-carried': 'Read a file that a person brought',
   release: 'End the hold of payments',
+  'close-restore': 'Close a restore',
 };
 
 export function requestTitle({ kind, provider }: Pick<BankFileRequest, 'kind' | 'provider'>): string {
@@ -39,7 +40,7 @@ export function sumsOf({ sums }: Pick<BankFileRequest, 'sums'>): string {
 
 /** What a signature does, with numbers. */
 async function consequencesOf(reader: Reader, request: BankFileRequest): Promise<readonly string[]> {
-  const { kind, fileId, transferIds, bankSays, reason } = request;
+  const { kind, provider, fileId, transferIds, bankSays, reason } = request;
   const why = `It was asked for with the reason “${reason}”.`;
   if (kind === 'send-again') {
     return [
@@ -51,6 +52,9 @@ async function consequencesOf(reader: Reader, request: BankFileRequest): Promise
   if (kind === 'take-carried') {
     const told = fileId === null ? [] : await summaryOf(reader, { id: fileId });
     return ['The file is read, and what it tells is booked, as if it had come from the bank.', ...told, why];
+  }
+  if (kind === 'close-restore') {
+    return [`Nothing waits any more for what ${provider} tells. What is held there stays held.`, why];
   }
   return [
     `${transferIds.length.toLocaleString('en-GB')} payments, together ${sumsOf(request)}. Of each, ${bankSays === null ? '' : WORD_MEANINGS[bankSays]}.`,

@@ -8,15 +8,17 @@ export interface Cancellation {
   readonly number: number;
   readonly cancellationId: string;
   readonly state: 'queued' | 'assigned' | 'accepted' | 'rejected';
+  /** The file that carries it; null: none yet. */
+  readonly fileId: string | null;
 }
 
 const STORE = `
   INSERT INTO bank_cancellations (transfer_id, number, attempt, provider, cancellation_id, state, queued_at)
   VALUES ($1::uuid, $2, $3, $4, $5, 'queued', service_now()) ON CONFLICT (transfer_id, number) DO NOTHING`;
-const COLUMNS = 'transfer_id AS "transferId", number, cancellation_id AS "cancellationId", state';
+const COLUMNS = 'transfer_id AS "transferId", number, cancellation_id AS "cancellationId", state, file_id AS "fileId"';
 const FIND = `SELECT ${COLUMNS} FROM bank_cancellations WHERE transfer_id = $1::uuid AND number = $2`;
 
-interface NewCancellation extends Omit<Cancellation, 'state'> {
+interface NewCancellation extends Omit<Cancellation, 'state' | 'fileId'> {
   readonly attempt: number;
   readonly provider: string;
 }
@@ -117,16 +119,13 @@ export async function answerCancellation(
   await tx.statement(ANSWER, [transferId, number, state, reasons]);
 }
 
-const FILE_OF = 'SELECT file_id AS "fileId" FROM bank_cancellations WHERE transfer_id = $1::uuid AND number = $2';
-
 /** The bank has spoken of a request, so the file that carried it has arrived, whatever a listing showed. */
 export async function noteHeardOfRequest(
   tx: Transaction,
-  { transferId, number }: Pick<Cancellation, 'transferId' | 'number'>,
+  { fileId }: Pick<Cancellation, 'fileId'>,
   silenceHours: number,
 ): Promise<void> {
-  const [request] = await tx.statement<{ readonly fileId: string | null }>(FILE_OF, [transferId, number]);
-  if (request === undefined || request.fileId === null) return;
-  await noteHeardOf(tx, request.fileId);
-  await markDelivered(tx, request.fileId, silenceHours);
+  if (fileId === null) return;
+  await noteHeardOf(tx, fileId);
+  await markDelivered(tx, fileId, silenceHours);
 }

@@ -1,4 +1,6 @@
 import { RESTORED } from '../../domain/bank-files/exchange/holds.ts';
+import { rejection } from '../../domain/common/errors.ts';
+import { appendAuditEntry, type Initiator } from '../common/audit-entries.ts';
 import type { Reader, Transaction } from '../query/database.ts';
 
 // After a restore our rows are older than what a bank has. All that may be there already is held until a person releases it.
@@ -8,7 +10,7 @@ const BEGIN = `
   INSERT INTO bank_restores (provider, since, began_at)
   SELECT named.provider, $2::timestamptz, service_now()
   FROM (SELECT unnest($1::text[]) UNION SELECT provider FROM bank_instructions UNION SELECT provider FROM bank_files) AS named (provider)
-  ON CONFLICT (provider) DO UPDATE SET since = excluded.since, began_at = excluded.began_at, archive_read_at = NULL
+  ON CONFLICT (provider) DO UPDATE SET since = excluded.since, began_at = excluded.began_at, archive_read_at = NULL, closed_at = NULL
     WHERE bank_restores.since <> excluded.since
   RETURNING provider`;
 const HOLD_INSTRUCTIONS = `
@@ -57,7 +59,8 @@ const IS_STATED = `(archive_read_at < service_now() - interval '7 days' OR NOT E
  * booked: a pending payment was never submitted.
  */
 export const MAY_BE_AT_BANK = `(outgoing_transfers.scope = 'external' AND outgoing_transfers.method = 'built-in' AND (
-  EXISTS (SELECT FROM bank_restores restore WHERE restore.provider = outgoing_transfers.provider AND NOT ${IS_LATER} AND NOT (${IS_CAUGHT_UP} AND ${IS_STATED}))
+  EXISTS (SELECT FROM bank_restores restore WHERE restore.provider = outgoing_transfers.provider
+    AND restore.closed_at IS NULL AND NOT ${IS_LATER} AND NOT (${IS_CAUGHT_UP} AND ${IS_STATED}))
   OR (outgoing_transfers.status = 'pending' AND EXISTS (
     SELECT FROM bank_instructions told WHERE told.transfer_id = outgoing_transfers.id AND told.state <> 'rejected'))))`;
 
@@ -65,6 +68,8 @@ export interface BankRestore {
   readonly provider: string;
   readonly beganAt: Date;
   readonly archiveReadAt: Date | null;
+  /** Two people have said that the bank tells no more. */
+  readonly isClosed: boolean;
   /** Files of the bank that are stored and still to be taken. */
   readonly untakenFiles: number;
   /** Files of the bank that are set aside, and of which no one knows what they tell, or of what. */
@@ -76,7 +81,7 @@ export interface BankRestore {
 }
 
 const RESTORES = `
-  SELECT provider, began_at AS "beganAt", archive_read_at AS "archiveReadAt",
+  SELECT provider, began_at AS "beganAt", archive_read_at AS "archiveReadAt", closed_at IS NOT NULL AS "isClosed",
     (SELECT count(*)::integer ${OF_BANK} ${IS_FETCHED}) AS "untakenFiles",
     (SELECT count(*)::integer ${OF_BANK} ((${IS_ASIDE}) OR ${IS_OF_LOST})) AS "unreadFiles", ${IS_CAUGHT_UP} AS "isCaughtUp",
     (SELECT count(*)::integer FROM bank_instructions held
@@ -85,10 +90,12 @@ const RESTORES = `
       WHERE file.provider = restore.provider AND direction = 'out' AND state = 'set-aside' AND reason = '${RESTORED}') AS "heldFiles"
   FROM bank_restores restore WHERE $1::text IS NULL OR provider = $1 ORDER BY provider`;
 
-/** The banks at which a restore still holds something, or whose archive is still to be read. */
+/** The banks at which a restore still holds something, or whose archive is still to be read, unless people have closed it. */
 export async function listBankRestores(reader: Reader): Promise<BankRestore[]> {
   const all = await reader.statement<BankRestore>(RESTORES, [null]);
-  return all.filter((restore) => !restore.isCaughtUp || restore.heldPayments + restore.heldFiles > 0);
+  return all.filter(
+    ({ isClosed, isCaughtUp, heldPayments, heldFiles }) => !isClosed && (!isCaughtUp || heldPayments + heldFiles > 0),
+  );
 }
 
 export async function findBankRestore(reader: Reader, provider: string): Promise<BankRestore | null> {
@@ -106,6 +113,34 @@ export async function noteArchiveRead(
   { provider, beganAt }: Pick<BankRestore, 'provider' | 'beganAt'>,
 ): Promise<void> {
   await tx.statement(ARCHIVE_READ, [provider, beganAt]);
+}
+
+const IS_EXCHANGED = 'SELECT FROM bank_file_leases WHERE provider = $1 AND held_until > clock_timestamp()';
+
+/** Of a bank with which no process exchanges files: what it has told would be read. */
+export async function requireClosable(tx: Transaction, provider: string): Promise<void> {
+  const restore = await findBankRestore(tx, provider);
+  if (restore === null || restore.isClosed) throw unfit(provider, `No restore is open at ${provider}.`);
+  const exchanged = await tx.statement(IS_EXCHANGED, [provider]);
+  if (exchanged.length === 0) return;
+  throw unfit(provider, `A process exchanges files with ${provider}: its files end the restore.`);
+}
+
+/** What cannot be asked for, or signed, of this bank. */
+export function unfit(provider: string, message: string) {
+  return rejection('common.state.illegal_transition', ['bankFileRequest', 'provider', provider], message);
+}
+
+const CLOSE = `
+  UPDATE bank_restores SET closed_at = service_now() WHERE provider = $1 AND closed_at IS NULL RETURNING since`;
+
+/** What it holds stays held, and what is submitted of before it is held as well. */
+export async function closeRestore(tx: Transaction, provider: string, initiator: Initiator): Promise<void> {
+  await requireClosable(tx, provider);
+  for (const { since } of await tx.statement<{ readonly since: Date }>(CLOSE, [provider])) {
+    const resourceId = since.toISOString();
+    appendAuditEntry(tx, { resource: 'restore', resourceId, action: 'closed', after: { provider }, initiator });
+  }
 }
 
 // News of a payment may be read before the payment is submitted again. A minute: what is stored at the same time is seen.

@@ -29,7 +29,7 @@ export async function beginAfterRestore(tx: Transaction, positionGap: number): P
 export async function listServiceProcesses(reader: Reader): Promise<string[]> {
   const rows = await reader.execute<{ name: string }>(sql`
     SELECT DISTINCT application_name AS name FROM pg_stat_activity
-    WHERE datname = current_database() AND application_name IN ('api', 'loops', 'worker') ORDER BY name`);
+    WHERE datname = current_database() AND application_name IN ('api', 'loops', 'worker', 'console') ORDER BY name`);
   return rows.map(({ name }) => name);
 }
 

@@ -1,9 +1,7 @@
 import type { Logger } from 'pino';
 import type { Bank } from '../../activities/bank-files/exchange/bank.ts';
+import { KEY_NOTICE_MS } from '../../config/metrics/key-notice.ts';
 import { bankPgpKeyEnds } from '../metrics.ts';
-
-/** Banks change keys by hand. */
-const NOTICE_MS = 30 * 24 * 3_600_000;
 
 /** Feeds the metric of a bank's keys; returns a look that logs each key that ends soon, once in the life of the process: at its start. */
 export function keyWatch({ provider, pgp }: Pick<Bank, 'provider' | 'pgp'>, logger: Logger): () => Promise<void> {
@@ -17,7 +15,7 @@ export function keyWatch({ provider, pgp }: Pick<Bank, 'provider' | 'pgp'>, logg
     for (const { owner, fingerprint, endsAt } of standings) {
       if (endsAt === null) continue;
       bankPgpKeyEnds.set({ provider, owner, fingerprint }, endsAt.getTime() / 1_000);
-      if (endsAt.getTime() - now.getTime() >= NOTICE_MS || logged.has(fingerprint)) continue;
+      if (endsAt.getTime() - now.getTime() >= KEY_NOTICE_MS || logged.has(fingerprint)) continue;
       logged.add(fingerprint);
       logger.warn({ provider, owner, fingerprint, endsAt }, 'a PGP key ends within 30 days, or has ended');
     }

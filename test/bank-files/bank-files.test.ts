@@ -1055,7 +1055,7 @@ describe('trouble that passes', () => {
   test('a file that could not be applied is taken again by the next rounds', async () => {
     const { bank } = files.services;
     let failures = 2;
-    const readBankMessage: typeof bank.readBankMessage = (bytes) => {
+    const readBankMessage: typeof bank.readBankMessage = async (bytes) => {
       failures -= 1;
       if (failures >= 0) throw new Error('a fault of ours');
       return bank.readBankMessage(bytes);

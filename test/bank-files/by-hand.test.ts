@@ -6,11 +6,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Exchange } from '../../activities/bank-files/exchange/round.ts';
 import { type Transport, TransportFailed } from '../../activities/bank-files/exchange/transport.ts';
 import { OPERATIONS } from '../../cli/operations/operations.ts';
+import { heldInWords } from '../../cli/operations/restores/held-at-banks.ts';
 import { standingByFile } from '../../cli/operations/why/bank-files.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { readBankFilesAttention } from '../../db/bank-files/attention.ts';
 import { holdQueued } from '../../db/bank-files/holds.ts';
-import { holdForRestore } from '../../db/bank-files/restores.ts';
+import { holdForRestore, listBankRestores } from '../../db/bank-files/restores.ts';
 import { RESTORED, TOLD_BEFORE } from '../../domain/bank-files/exchange/holds.ts';
 import { type BookedEntry, UnreadableMessage } from '../../domain/bank-files/messages.ts';
 import { paymentReferenceOf } from '../../domain/common/payment-references.ts';
@@ -396,7 +397,7 @@ describe('files of the bank', () => {
       ...files.services,
       bank: {
         ...files.services.bank,
-        readBankMessage: () => {
+        readBankMessage: async () => {
           throw new UnreadableMessage('a version to come');
         },
       },
@@ -617,4 +618,67 @@ test('a file is shown with what became of each of its payments', async () => {
   const path = join(folder, 'content.xml');
   await run('ada', 'show', fileId, `--content=${path}`);
   expect(sha256(readFileSync(path))).toBe(shown.bankFile.digest);
+});
+
+describe('a restore at a bank that is no longer configured', () => {
+  const restoredAt = (since: string) =>
+    files.api.database.transaction((tx) => holdForRestore(tx, [FILES_BANK], new Date(since)));
+  const open = async () =>
+    (await listBankRestores(files.api.database.reader)).map((one) => heldInWords(one, configuration));
+  const cancel = async (id: string) => {
+    const body = { workflow: { code: 'client.direct' }, data: { outgoingTransfer: { status: 'cancelled' } } };
+    return (await files.api.call('PATCH', `/outgoing-transfers/${id}`, body)).status;
+  };
+  const close = (actor: string) => run(actor, 'close-restore', `--bank=${FILES_BANK}`, WHY);
+  let configured: Configuration;
+
+  beforeEach(() => {
+    configured = configuration;
+  });
+
+  afterEach(async () => {
+    configuration = configured;
+    await files.rows('UPDATE bank_instructions SET held_reason = NULL WHERE held_reason IS NOT NULL');
+    await files.rows('DELETE FROM bank_restores');
+  });
+
+  test('is closed by two people, with a reason, and says how', async () => {
+    const outgoingTransfer = files.order(account.id, 10, { transferDate: '2027-06-17' });
+    const body = { workflow: { code: 'client.direct' }, data: { outgoingTransfer } };
+    const { id } = (await files.api.call('POST', '/outgoing-transfers', body)).body.data.outgoingTransfer;
+    const held = await files.pay(account.id, 11);
+    await restoredAt('2027-06-02T00:00:00Z');
+    await expect(close('ada')).rejects.toThrow('exchanges files in this configuration');
+    expect((await open()).join()).not.toContain('close-restore');
+    configuration = { ...configured, fileExchanges: new Map() };
+    expect((await open()).join()).toContain(
+      `no longer configured: ask it what it has, then npm run -s operate -- bank-files close-restore --bank ${FILES_BANK} --reason TEXT`,
+    );
+    const { requestId } = (await close('ada')).shown;
+    expect((await run('ada', 'sign', requestId, WHY)).shown.rejected).toContain('another person must sign');
+    expect([await open(), await cancel(id)]).toMatchObject([{ length: 1 }, 409]);
+    expect((await run('bob', 'sign', requestId, WHY)).shown).toMatchObject({ result: 'signed', asked: 1, done: 1 });
+    expect(await open()).toEqual([]);
+    expect(await cancel(id)).toBe(200);
+    expect(await actionsOf('2027-06-02T00:00:00.000Z')).toContain('closed');
+    // Whether it is at the bank is still not known.
+    expect(await files.rows(`SELECT held_reason FROM bank_instructions WHERE transfer_id = '${held}'`)).toEqual([
+      { held_reason: RESTORED },
+    ]);
+    expect((await close('ada')).shown.rejected).toContain('No restore is open');
+    await restoredAt('2027-06-02T00:00:00Z');
+    expect(await open()).toEqual([]);
+    await restoredAt('2027-06-03T00:00:00Z');
+    expect(await open()).toHaveLength(1);
+  });
+
+  test('is not closed while a process exchanges files with the bank, nor signed then', async () => {
+    await restoredAt('2027-06-04T00:00:00Z');
+    configuration = { ...configured, fileExchanges: new Map() };
+    const { requestId } = (await close('ada')).shown;
+    await exchange.round();
+    expect((await close('ada')).shown.rejected).toContain('A process exchanges files');
+    expect((await run('bob', 'sign', requestId, WHY)).shown.rejected).toContain('A process exchanges files');
+    expect(await files.rows('SELECT closed_at FROM bank_restores')).toEqual([{ closed_at: null }]);
+  });
 });

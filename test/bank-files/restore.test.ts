@@ -89,7 +89,7 @@ test('what waited for its file is not sent again: the bank’s files of the lost
   for (const one of [paid.id, rejected.id, silent.id]) expect(timesSent(one)).toBe(0);
   const restore = await findBankRestore(files.api.database.reader, FILES_BANK);
   expect(restore).toMatchObject({ heldPayments: 1, heldFiles: 0, untakenFiles: 0 });
-  expect(restore === null ? '' : heldInWords(restore)).toMatch(
+  expect(restore === null ? '' : heldInWords(restore, files.api.services.configuration)).toMatch(
     /: 1 payments, 0 files, .* all that it has told is known\.$/,
   );
   expect((await readBankFilesAttention(files.api.database.reader)).silent).toBeGreaterThanOrEqual(1);
@@ -168,7 +168,9 @@ test('nothing is to be released before all that the archive holds is taken, and 
   const [{ id, sent }] = await sentSinceTheBackup(22);
   files.bank.sayInArchive(accountReport('camt.054', debitOf(sent)));
   await restored();
-  const [told = ''] = (await listBankRestores(files.api.database.reader)).map(heldInWords);
+  const [told = ''] = (await listBankRestores(files.api.database.reader)).map((one) =>
+    heldInWords(one, files.api.services.configuration),
+  );
   expect(told).toContain('release nothing yet: its archive is still to be read');
   await exchange.end();
   const broken = files.exchangeOf({

@@ -55,7 +55,7 @@ async function restored(): Promise<void> {
 async function restoreNow() {
   const restore = await findBankRestore(files.api.database.reader, FILES_BANK);
   if (restore === null) throw new Error('there is no restore');
-  return { isCaughtUp: restore.isCaughtUp, words: heldInWords(restore) };
+  return { isCaughtUp: restore.isCaughtUp, words: heldInWords(restore, files.api.services.configuration) };
 }
 
 test('a file that is too large is set aside once, without being read, for a person', async () => {

@@ -87,6 +87,7 @@ describe.skipIf(findGo() === undefined && process.env.CI !== 'true')('the chart'
     expect(unique('ENCRYPTION_KEY')).toEqual(['api', 'check-api', 'check-loops', 'check-worker', 'loops', 'worker']);
     expect(unique('CONSOLE_CLIENT_SECRET')).toEqual(['check-console', 'console']);
     expect(unique('SMTP_URL')).toEqual(['check-worker', 'worker']);
+    expect(unique('EU_VOP_KEY_PASSPHRASE')).toEqual(['api', 'check-api']);
     for (const secret of ['SFTP_PASSPHRASE', 'PGP_PASSPHRASE'])
       expect(unique(secret)).toEqual(['check-loops', 'loops']);
     for (const secret of ['SFTP_PASSPHRASE', 'PGP_PASSPHRASE'])
@@ -96,6 +97,22 @@ describe.skipIf(findGo() === undefined && process.env.CI !== 'true')('the chart'
       for (const { name, value } of container.env)
         if (value !== undefined) expect(Object.keys(schema.properties.secrets.properties)).not.toContain(name);
     expect(ofKind(full, 'Secret')).toEqual([]);
+  });
+
+  test('gives only the API, and the check of its settings, the certificate by which a directory knows us', () => {
+    const holders = [...podsOf(full)].flatMap(([maker, pod]) =>
+      containersOf(pod)
+        .filter(({ volumeMounts }) => volumeMounts.some(({ mountPath }: Json) => mountPath === '/etc/directory-tls'))
+        .map(({ name }) => [maker, name]),
+    );
+    expect(holders.sort()).toEqual([
+      ['books-api', 'api'],
+      ['books-migrate', 'check-api'],
+    ]);
+    const withVolume = [...podsOf(full)].filter(([, { spec }]) =>
+      spec.volumes.some(({ secret }: Json) => secret?.secretName === 'directory-tls'),
+    );
+    expect(withVolume.map(([maker]) => maker).sort()).toEqual(['books-api', 'books-migrate']);
   });
 
   test('gives only the loops what they exchange files with: keys, a folder, and the way to banks', async () => {

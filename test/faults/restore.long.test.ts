@@ -300,7 +300,7 @@ test('an older Postgres comes back, catches up with the bank, and pays nothing t
   const paidBefore = await statement();
 
   const whileRunning = await operate('after-restore', '--since', since.toISOString());
-  expect(whileRunning.output).toMatch(/Stop every API and worker process first/);
+  expect(whileRunning.output).toMatch(/Stop every process of the service first/);
   expect(whileRunning.status).toBe(2);
 
   await restorePostgres();

@@ -15,6 +15,7 @@ import type { Services } from '../../api/http/services.ts';
 import { metricsText } from '../../api/metrics-text.ts';
 import { ROUTES } from '../../api/routes.ts';
 import { type Configuration, loadConfiguration, localConfigurationFiles } from '../../config/configuration.ts';
+import { readDirectoryTls } from '../../config/environment/directory-tls.ts';
 import { readEnvironment } from '../../config/environment.ts';
 import { startMetricsServer } from '../../config/metrics/metrics-server.ts';
 import { reportSharedFailures } from '../../config/metrics/shared-failures.ts';
@@ -159,7 +160,8 @@ export async function startApi(
     securityLog: new SecurityLog(logger),
     providers: options.providers ?? new Map(),
     keyring: options.keyring ?? TEST_KEYRING,
-    directories: options.directories ?? createDirectories(configuration, environment),
+    directories:
+      options.directories ?? createDirectories(configuration, { ...environment, directoryTls: readDirectoryTls(env) }),
     now: options.now ?? (() => new Date()),
     serviceNow: options.now ?? (() => new Date()),
     environment,

@@ -15,6 +15,7 @@ import {
   outgoingTransferTransitions,
 } from '../../activities/outgoing-transfers/activities.ts';
 import { createProviders } from '../../activities/providers/providers.ts';
+import { showCertificateEnd } from '../../api/beneficiaries/directory-certificate.ts';
 import { registry as apiRegistry, replicaReads } from '../../api/http/metrics.ts';
 import { CalendarFiles } from '../../config/calendars/calendar-files.ts';
 import { type CalendarWatch, watchCalendars } from '../../config/calendars/calendar-watch.ts';
@@ -173,6 +174,12 @@ async function bankKeyEnds(inDays: number | null): Promise<void> {
     if (end === undefined || inDays === null) return (end === undefined && inDays === null) || undefined;
     return Math.round((end - Date.now() / 1_000) / DAY) === inDays || undefined;
   });
+}
+
+/** An API has started with a certificate that ends then. */
+async function certificateEnds(inDays: number): Promise<void> {
+  const now = new Date();
+  showCertificateEnd(new Date(now.getTime() + inDays * DAY * 1_000), logger, now);
 }
 
 function listNames(count: number): void {
@@ -708,6 +715,11 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     usual: () => bankKeyEnds(60),
     happens: () => bankKeyEnds(10),
     mend: () => bankKeyEnds(null),
+  },
+  DirectoryCertificateEnds: {
+    usual: () => certificateEnds(60),
+    happens: () => certificateEnds(10),
+    mend: () => certificateEnds(60),
   },
   EventsNotNumbered: {
     happens: async () => {

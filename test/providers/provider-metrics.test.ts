@@ -8,6 +8,7 @@ import type { CallOptions } from '../../activities/providers/ports/common.ts';
 import { measured } from '../../activities/providers/ports/measured.ts';
 import { createProviders } from '../../activities/providers/providers.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
+import { readDirectoryTls } from '../../config/environment/directory-tls.ts';
 import { type ProviderCall, providerCallMetrics } from '../../config/metrics/provider-calls.ts';
 import { SANDBOX_SECRET } from '../harness/servers/sandbox.ts';
 
@@ -33,7 +34,9 @@ function adapters(sandboxUrl: string) {
   const settings = { sandboxUrl, sandboxBankSecret: SANDBOX_SECRET };
   const hears = { expect: () => {}, ended: (call: ProviderCall) => void calls.push(call) };
   const providers = [...createProviders(configuration, settings, hears)];
-  const directories = Object.values(createDirectories(configuration, settings, hears)).flatMap((of) => [...of]);
+  const directories = Object.values(
+    createDirectories(configuration, { ...settings, directoryTls: readDirectoryTls({}) }, hears),
+  ).flatMap((of) => [...of]);
   return { calls, all: [...providers, ...directories] };
 }
 

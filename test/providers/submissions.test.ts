@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { requireOpenSubmissions } from '../../activities/common/submissions.ts';
 import { ActionableError } from '../../cli/common/actionable-error.ts';
+import { createDatabase } from '../../db/client.ts';
+import { readClock } from '../../db/common/clock.ts';
+import { listServiceProcesses } from '../../db/providers/restores.ts';
 import { closeForRestore, openAfterRestore, readClosure } from '../../db/providers/submissions.ts';
 import { findDifferingRules, putTransferRulesInForce } from '../../db/providers/transfer-rules.ts';
 import { workflowId } from '../../workflows/common/messages.ts';
@@ -130,6 +134,21 @@ describe('submissions close, the emergency stop', () => {
 });
 
 describe('around a restore', () => {
+  test.each(['api', 'loops', 'activities', 'console'])(
+    'a process of %s/main.ts that is connected is one to be stopped first',
+    async (folder) => {
+      const main = readFileSync(new URL(`../../${folder}/main.ts`, import.meta.url), 'utf8');
+      const [, applicationName = ''] = /applicationName: '([a-z]+)'/.exec(main) ?? [];
+      const database = createDatabase({ url: service.testDatabase.url, maxConnections: 1, applicationName });
+      try {
+        await readClock(database.reader);
+        expect(await listServiceProcesses(api.database.reader)).toContain(applicationName);
+      } finally {
+        await database.close();
+      }
+    },
+  );
+
   test('open rejects what after-restore has closed, and an operator’s stop outlasts it', async () => {
     await api.database.transaction((tx) => closeForRestore(tx));
     expect(await open()).toMatchObject({ status: 1, answer: { rejected: expect.stringContaining('after-restore') } });

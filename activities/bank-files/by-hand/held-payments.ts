@@ -1,5 +1,6 @@
-import { endHeld, keepHeld, listPaymentsToEnd, type ToEnd } from '../../../db/bank-files/by-hand/held.ts';
+import { auditVoided, endHeld, keepHeld, listPaymentsToEnd, type ToEnd } from '../../../db/bank-files/by-hand/held.ts';
 import { findUnread } from '../../../db/bank-files/by-hand/unread-files.ts';
+import { readEventOutcome } from '../../../db/bank-files/entries.ts';
 import { readClock } from '../../../db/common/clock.ts';
 import { wakeIncoming } from '../../../db/incoming-transfers/work.ts';
 import { rejectionCode } from '../../../domain/bank-files/exchange/progress.ts';
@@ -22,20 +23,34 @@ export async function endPaidPayments(services: BankServices): Promise<void> {
 
 /**
  * Ends held payments that the bank has rejected by the word of two people, unless what it has told by now says otherwise, or cannot be read.
- * `read` reads it.
+ * `read` reads it. One whose money a round that broke off has given back is ended first: what is read would find it still held.
  */
 export async function endRejectedPayments(services: BankServices, read: () => Promise<unknown>): Promise<void> {
   const { database, bank, logger } = services;
-  const said = await listToEnd(services, 'rejected');
+  const said: ToEnd[] = [];
+  for (const held of await listToEnd(services, 'rejected')) {
+    if (await hasGivenBack(services, held)) await end(services, [held]);
+    else said.push(held);
+  }
   await read();
-  const standing = await listToEnd(services, 'rejected');
   for (const held of said) {
+    if (!(await database.transaction((tx) => auditVoided(tx, held)))) continue;
     const { transferId } = held;
-    if (standing.some((one) => one.transferId === transferId)) continue;
-    await database.transaction((tx) => keepHeld(tx, held));
     logger.error({ provider: bank.provider, transferId }, 'the bank has told otherwise than people of a held payment');
   }
-  if ((await findUnread(database.reader, bank.provider)) === null) await end(services, standing);
+  if ((await findUnread(database.reader, bank.provider)) === null) {
+    await end(services, await listToEnd(services, 'rejected'));
+  }
+}
+
+async function hasGivenBack({ database, bank }: BankServices, held: ToEnd): Promise<boolean> {
+  if (held.isReturn) return false;
+  const outcome = await readEventOutcome(database.reader, bank.provider, rejectionEventId(held));
+  return outcome === 'applied' || outcome === 'no-effect';
+}
+
+function rejectionEventId({ instructionId }: ToEnd): string {
+  return `${instructionId}:rejected`;
 }
 
 function listToEnd({ database, bank }: BankServices, bankSays: ToEnd['bankSays']): Promise<ToEnd[]> {
@@ -75,10 +90,8 @@ async function end(services: BankServices, payments: readonly ToEnd[]): Promise<
 }
 
 /** Null: nothing changes for the transfer, whose return goes on waiting. */
-function eventOf(
-  { transferId, attempt, instructionId, bankSays, isReturn, amountMinor, currency }: ToEnd,
-  occurredAt: Date,
-): ProviderEvent | null {
+function eventOf(held: ToEnd, occurredAt: Date): ProviderEvent | null {
+  const { transferId, attempt, instructionId, bankSays, isReturn, amountMinor, currency } = held;
   const claim = { occurredAt, ourReference: transferId, amountMinor, currency };
   const shared = { ...claim, serviceProviderId: instructionId, serviceProviderReference: null };
   if (bankSays === 'paid') {
@@ -88,5 +101,5 @@ function eventOf(
   }
   if (isReturn) return null;
   const error = rejectionOf(rejectionCode(REASONS));
-  return { type: 'payment-rejected', providerEventId: `${instructionId}:rejected`, attempt, error, ...shared };
+  return { type: 'payment-rejected', providerEventId: rejectionEventId(held), attempt, error, ...shared };
 }

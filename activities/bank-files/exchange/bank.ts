@@ -11,7 +11,7 @@ export interface Bank {
   readonly profile: BankProfile;
   readonly settings: FileExchange;
   /** Throws UnreadableMessage. */
-  readBankMessage(bytes: Uint8Array): BankMessage;
+  readBankMessage(bytes: Uint8Array): Promise<BankMessage>;
   /** Signs, encrypts and opens files; absent: files are as they are. */
   readonly pgp?: Pgp;
 }

@@ -50,7 +50,7 @@ async function takeFile(services: BankServices, file: BankFile, lease: HeldLease
   try {
     const content = await openedContent(services, file);
     if (content === null) return;
-    message = bank.readBankMessage(content);
+    message = await bank.readBankMessage(content);
   } catch (error) {
     if (!(error instanceof UnreadableMessage)) throw error;
     await database.transaction((tx) => setAside(tx, file.id, error.message));

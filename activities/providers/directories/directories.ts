@@ -1,4 +1,5 @@
 import type { Configuration } from '../../../config/configuration.ts';
+import type { DirectoryTls } from '../../../config/environment/directory-tls.ts';
 import type { Environment } from '../../../config/environment.ts';
 import { type ProviderCalls, UNMEASURED } from '../../../config/metrics/provider-calls.ts';
 import type { DirectoryCode } from '../../../domain/beneficiaries/verifications.ts';
@@ -10,7 +11,12 @@ import { createVerificationOfPayee } from './verification-of-payee.ts';
 /** By directory, then by the provider that queries it. */
 export type NameDirectories = Readonly<Record<DirectoryCode, ReadonlyMap<string, NameDirectory>>>;
 
-type Create = (settings: Pick<Environment, 'sandboxUrl'>) => NameDirectory;
+interface Settings extends Pick<Environment, 'sandboxUrl'> {
+  /** Of the directory eu-vop. */
+  readonly directoryTls: DirectoryTls;
+}
+
+type Create = (settings: Settings) => NameDirectory;
 
 /** The providers that can query each directory. To add one, write an adapter and list it here. */
 const ADAPTERS: Readonly<Record<DirectoryCode, Readonly<Record<string, Create>>>> = {
@@ -18,15 +24,15 @@ const ADAPTERS: Readonly<Record<DirectoryCode, Readonly<Record<string, Create>>>
     'sandbox-bank': ({ sandboxUrl }) => createConfirmationOfPayee({ url: sandboxUrl, provider: 'sandbox-bank' }),
   },
   'eu-vop': {
-    'sandbox-bank': ({ sandboxUrl }) =>
-      createVerificationOfPayee({ url: sandboxUrl, provider: 'sandbox-bank', bic: 'SBNKDE2L' }),
+    'sandbox-bank': ({ sandboxUrl, directoryTls: tls }) =>
+      createVerificationOfPayee({ url: sandboxUrl, provider: 'sandbox-bank', bic: 'SBNKDE2L', tls }),
   },
 };
 
 /** The adapters of each directory, by configured provider; may be empty. `calls` is notified of every call. */
 export function createDirectories(
   configuration: Pick<Configuration, 'providers'>,
-  settings: Pick<Environment, 'sandboxUrl'>,
+  settings: Settings,
   calls: ProviderCalls = UNMEASURED,
 ): NameDirectories {
   const adaptersOf = (directory: DirectoryCode) => {

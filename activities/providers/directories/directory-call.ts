@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, request } from 'undici';
 import * as v from 'valibot';
+import type { DirectoryTls } from '../../../config/environment/directory-tls.ts';
 import { DIRECTORY_RULES } from '../../../domain/beneficiaries/directories.ts';
 import type { DirectoryCode } from '../../../domain/beneficiaries/verifications.ts';
 import { NOT_UNDERSTOOD, ProviderUnavailable } from '../port.ts';
@@ -32,10 +33,11 @@ export type DirectoryCall = (question: DirectoryQuestion, options: CallOptions) 
  */
 export function directoryCall(
   directory: DirectoryCode,
-  { provider, url }: { readonly provider: string; readonly url: string },
+  { provider, url, tls }: { readonly provider: string; readonly url: string; readonly tls?: DirectoryTls },
 ): DirectoryCall {
   const problem = v.object({ code: v.picklist(DIRECTORY_RULES[directory].errors) });
-  const agent = new Agent({ connections: CONNECTIONS_MAX, maxResponseSize: ANSWER_BYTES_MAX });
+  const connect = tls === undefined ? {} : secured(tls);
+  const agent = new Agent({ connections: CONNECTIONS_MAX, maxResponseSize: ANSWER_BYTES_MAX, connect });
   return async ({ headers, body }, options) => {
     const limit = startTimeLimit(options.deadlineMs ?? DEADLINE_MS, options.signal);
     try {
@@ -58,6 +60,13 @@ export function directoryCall(
       limit.release();
     }
   };
+}
+
+function secured({ identity, ca }: DirectoryTls) {
+  const trusted = ca === null ? {} : { ca };
+  if (identity === null) return trusted;
+  const { cert, key, passphrase } = identity;
+  return { ...trusted, cert, key, ...(passphrase === null ? {} : { passphrase }) };
 }
 
 export function notUnderstood(provider: string): ProviderUnavailable {

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { DirectoryTls } from '../../../config/environment/directory-tls.ts';
 import { DIRECTORY_RULES, directoryResult } from '../../../domain/beneficiaries/directories.ts';
 import type { VerificationIdentification } from '../../../domain/beneficiaries/verifications.ts';
 import { code, maybeShown } from '../ports/texts.ts';
@@ -15,16 +16,18 @@ const ANSWER = v.object({
 
 /**
  * The European Payments Council's Verification of Payee, through a routing and verification service that finds the bank of an IBAN. The request and
- * its answer are those of the scheme between payment service providers; docs/sandbox.md describes the other side. `bic`: the provider's own.
+ * its answer are those of the scheme between payment service providers; docs/sandbox.md describes the other side. `bic`: the provider's own. `tls`: the scheme knows who asks by
+ * their certificate.
  */
 export function createVerificationOfPayee(settings: {
   readonly url: string;
   readonly provider: string;
   readonly bic: string;
+  readonly tls: DirectoryTls;
 }): NameDirectory {
-  const { provider, bic } = settings;
+  const { provider, bic, tls } = settings;
   const base = settings.url.replace(/\/+$/, '');
-  const call = directoryCall(DIRECTORY, { provider, url: `${base}/directory/vop/v1/payee-verifications` });
+  const call = directoryCall(DIRECTORY, { provider, url: `${base}/directory/vop/v1/payee-verifications`, tls });
   return {
     provider,
     async verifyName(asked, options) {

@@ -10,7 +10,7 @@ import {
   takeAgainNow,
 } from './acts.ts';
 import { type Request, readRequest } from './arguments.ts';
-import { listHeld, listRequests, rejectNow, releaseByWord, signNow } from './requests.ts';
+import { closeRestoreByWord, listHeld, listRequests, rejectNow, releaseByWord, signNow } from './requests.ts';
 import { listFiles, showFile } from './show.ts';
 
 /** By its name: what it does, and how many operands it takes. */
@@ -26,6 +26,7 @@ const COMMANDS: Readonly<Record<string, readonly [run: (request: Request) => Pro
   'take-again': [takeAgainNow, 1],
   held: [listHeld, 0],
   release: [releaseByWord, 0],
+  'close-restore': [closeRestoreByWord, 0],
   requests: [listRequests, 0],
   sign: [signNow, 1],
   reject: [rejectNow, 1],

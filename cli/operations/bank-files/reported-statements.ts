@@ -39,7 +39,7 @@ export async function reportedStatements(reader: Reader, file: ShownFile, limit:
   if (file.direction === 'out' || file.state === 'carried' || file.digest === null) return NOTHING;
   let message: BankMessage;
   try {
-    message = readBankMessage(await readMessage(reader, file.id));
+    message = await readBankMessage(await readMessage(reader, file.id));
   } catch (error) {
     if (error instanceof UnreadableMessage) return NOTHING;
     throw error;
@@ -98,7 +98,7 @@ export async function summaryOf(reader: Reader, file: Pick<ShownFile, 'id'>): Pr
   if (isSealed(content)) return ['It is signed or encrypted: what it says is known once it is taken.'];
   let message: BankMessage;
   try {
-    message = readBankMessage(content);
+    message = await readBankMessage(content);
   } catch (error) {
     if (error instanceof UnreadableMessage) return [`It cannot be read, and would be set aside: ${error.message}`];
     throw error;

@@ -1,5 +1,6 @@
 import { type HeldPayment, listHeldPayments } from '../../../db/bank-files/by-hand/held.ts';
 import {
+  askToCloseRestore,
   askToRelease,
   type BankFileRequest,
   listWaitingRequests,
@@ -54,6 +55,20 @@ export async function releaseByWord(request: Request): Promise<0> {
   const asked = { provider, bankSays, transferIds: named.length === 0 ? null : named };
   const requestId = await database.transaction((tx) => askToRelease(tx, asked, initiator));
   const text = `Of each, ${WORD_MEANINGS[bankSays]}, when another person signs within 24 hours: ${operate(`bank-files sign ${requestId} --reason TEXT`)}`;
+  show({ requestId, result: 'asked' }, text);
+  return 0;
+}
+
+/** `close-restore --bank B --reason TEXT`: no one waits any more for what a bank tells that is no longer configured. */
+export async function closeRestoreByWord(request: Request): Promise<0> {
+  const { database, options, settings, show } = request;
+  const initiator = reasoned(request);
+  const { bank = '' } = options;
+  if (settings.fileExchanges.has(bank)) {
+    throw new ActionableError(`${bank} exchanges files in this configuration: its files end the restore.`);
+  }
+  const requestId = await database.transaction((tx) => askToCloseRestore(tx, bank, initiator));
+  const text = `Nothing waits any more for what ${bank} tells, and what is held there stays held, when another person signs within 24 hours: ${operate(`bank-files sign ${requestId} --reason TEXT`)}`;
   show({ requestId, result: 'asked' }, text);
   return 0;
 }

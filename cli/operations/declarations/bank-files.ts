@@ -102,6 +102,13 @@ const COMMANDS: readonly OfFiles[] = [
     effect: 'dangerous',
     confirmedBy: ({ options }) => (typeof options.bank === 'string' ? options.bank : undefined),
   },
+  {
+    name: 'close-restore',
+    summary: 'Asks to close a restore at a bank that is no longer configured. Another person signs.',
+    options: [{ ...BANK, isRequired: true }, REASON],
+    effect: 'dangerous',
+    confirmedBy: ({ options }) => (typeof options.bank === 'string' ? options.bank : undefined),
+  },
   { name: 'requests', summary: 'Lists what waits for a second signature.', effect: 'reads' },
   {
     name: 'sign',

@@ -41,7 +41,7 @@ export async function catchUpAfterRestore(context: OperationContext, restart: ()
   const providers = createProviders(configuration, { ...readEnvironment(process.env), database });
   const connected = await listServiceProcesses(database.reader);
   if (connected.length > 0) {
-    throw new ActionableError(`Stop every API and worker process first: still connected: ${connected.join(', ')}.`);
+    throw new ActionableError(`Stop every process of the service first: still connected: ${connected.join(', ')}.`);
   }
 
   const entry = { resource: 'restore', resourceId: since.toISOString(), initiator } as const;
@@ -71,7 +71,7 @@ export async function catchUpAfterRestore(context: OperationContext, restart: ()
     return left;
   });
   print(closure === null ? 'Submissions are open.' : stillClosed(closure));
-  const held = await printHeldAtBanks(context);
+  const held = await printHeldAtBanks(context, configuration);
   const restarted = await restart();
   await wakeOrphans(context);
   const breaks = await printBreaks(context);

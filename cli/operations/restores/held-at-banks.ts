@@ -1,11 +1,17 @@
+import type { Configuration } from '../../../config/configuration.ts';
 import { type BankRestore, listBankRestores } from '../../../db/bank-files/restores.ts';
 import type { OperationContext } from '../operation.ts';
 import { operate } from '../why/commands.ts';
 
+type Exchanges = Pick<Configuration, 'fileExchanges'>;
+
 /** What a restore holds at a bank that takes files, in one line. */
-export function heldInWords(restore: BankRestore): string {
+export function heldInWords(restore: BankRestore, { fileExchanges }: Exchanges): string {
   const { provider, heldPayments, heldFiles, isCaughtUp } = restore;
-  const next = isCaughtUp ? 'all that it has told is known' : `release nothing yet: ${leftInWords(restore)}`;
+  const told = isCaughtUp ? 'all that it has told is known' : `release nothing yet: ${leftInWords(restore)}`;
+  const next = fileExchanges.has(provider)
+    ? told
+    : `it is no longer configured: ask it what it has, then ${operate(`bank-files close-restore --bank ${provider} --reason TEXT`)}`;
   return `held at ${provider} since the restore: ${heldPayments} payments, ${heldFiles} files, and each older payment that is submitted; ${next}.`;
 }
 
@@ -17,11 +23,11 @@ function leftInWords({ provider, archiveReadAt, untakenFiles, unreadFiles }: Ban
 }
 
 /** Prints it for each bank; returns their number. */
-export async function printHeldAtBanks({
-  database,
-  print,
-}: Pick<OperationContext, 'database' | 'print'>): Promise<number> {
+export async function printHeldAtBanks(
+  { database, print }: Pick<OperationContext, 'database' | 'print'>,
+  exchanges: Exchanges,
+): Promise<number> {
   const restores = await listBankRestores(database.reader);
-  for (const restore of restores) print(heldInWords(restore));
+  for (const restore of restores) print(heldInWords(restore, exchanges));
   return restores.length;
 }

@@ -167,7 +167,7 @@ const ENDED = `
     bank_says = NULL, expected_by = NULL
   WHERE transfer_id = $1::uuid AND attempt = $2 AND held_reason IS NOT NULL AND bank_says IS NOT NULL`;
 const STILL_HELD = `
-  UPDATE bank_instructions SET bank_says = NULL WHERE transfer_id = $1::uuid AND attempt = $2 AND held_reason IS NOT NULL AND bank_says IS NOT NULL`;
+  UPDATE bank_instructions SET bank_says = NULL WHERE transfer_id = $1::uuid AND attempt = $2 AND held_reason IS NOT NULL AND bank_says = $3`;
 
 // The movement that contradicted an earlier submission is the one that paid.
 const PAID_BY = `
@@ -189,7 +189,20 @@ const EXCHANGE: Initiator = { actor: 'bank-files', requestId: null };
 
 /** What people say of it is not booked: it stays as it is. */
 export async function keepHeld(tx: Transaction, held: ToEnd): Promise<void> {
-  const { transferId, attempt, bankSays } = held;
-  await tx.statement(STILL_HELD, [transferId, attempt]);
-  appendAuditEntry(tx, { ...auditedBy(held, EXCHANGE), action: 'hold-kept', after: { bankSays } });
+  await tx.statement(STILL_HELD, [held.transferId, held.attempt, held.bankSays]);
+  auditKept(tx, held);
+}
+
+const VOIDED = `
+  SELECT 1 FROM bank_instructions WHERE transfer_id = $1::uuid AND attempt = $2 AND held_reason IS NOT NULL AND bank_says IS DISTINCT FROM $3`;
+
+/** Whether what people have said of it is void by now, of which an audit entry tells; false if it stands, or the payment is not held any more. */
+export async function auditVoided(tx: Transaction, held: ToEnd): Promise<boolean> {
+  const isVoided = (await tx.statement(VOIDED, [held.transferId, held.attempt, held.bankSays])).length > 0;
+  if (isVoided) auditKept(tx, held);
+  return isVoided;
+}
+
+function auditKept(tx: Transaction, held: ToEnd): void {
+  appendAuditEntry(tx, { ...auditedBy(held, EXCHANGE), action: 'hold-kept', after: { bankSays: held.bankSays } });
 }

@@ -18,6 +18,7 @@ import type { BankFileId, BankFileRequestId } from '../../../domain/common/ids.t
 import { auditorOf, type Initiator } from '../../common/audit-entries.ts';
 import { newId } from '../../common/ids.ts';
 import type { Reader, Transaction } from '../../query/database.ts';
+import { closeRestore, requireClosable } from '../restores.ts';
 import { storeCarriedFile } from './carried.ts';
 import { auditFile, lockStanding, moved } from './files.ts';
 import { type HeldPayment, lockHeldPayments, releaseHeld } from './held.ts';
@@ -170,6 +171,16 @@ export async function askToRelease(
   return ask(tx, { kind: 'release', provider, file: null, bankSays, payments }, initiator);
 }
 
+/** The bank tells no more, as it is no longer configured: asks for its restore to be closed. */
+export async function askToCloseRestore(
+  tx: Transaction,
+  provider: string,
+  initiator: Asking,
+): Promise<BankFileRequestId> {
+  await requireClosable(tx, provider);
+  return ask(tx, { kind: 'close-restore', provider, file: null, bankSays: null, payments: [] }, initiator);
+}
+
 const LOCK = `${FIND} FOR UPDATE`;
 const DECIDE = `
   UPDATE bank_file_requests SET status = $2, decided_by = $3, decided_role = $4, decided_at = clock_timestamp(), decision_reason = $5
@@ -237,6 +248,10 @@ async function carryOut(
   now: Date,
 ): Promise<Pick<Signed, 'asked' | 'done'>> {
   const { fileId: id, kind, provider, bankSays } = request;
+  if (kind === 'close-restore') {
+    await closeRestore(tx, provider, initiator);
+    return { asked: 1, done: 1 };
+  }
   if (kind === 'send-again' || (bankSays !== null && mayPayAgain(bankSays))) await requireAllRead(tx, provider);
   if (bankSays !== null) return releaseHeld(tx, request, bankSays, initiator);
   if (id === null) throw new Error(`request ${request.id} is about no file`);

@@ -1,6 +1,5 @@
-import { rejection } from '../../../domain/common/errors.ts';
 import type { Reader, Transaction } from '../../query/database.ts';
-import { findBankRestore, IS_UNREAD } from '../restores.ts';
+import { findBankRestore, IS_UNREAD, unfit } from '../restores.ts';
 
 const NOT_READ = `
   SELECT name FROM bank_files file WHERE provider = $1 AND ${IS_UNREAD} LIMIT 1`;
@@ -23,8 +22,4 @@ export async function requireAllRead(tx: Transaction, provider: string): Promise
     provider,
     `The file ${reading} of ${provider} is not read, and may say of it: wait for it, or settle it if it is set aside.`,
   );
-}
-
-function unfit(value: string, message: string) {
-  return rejection('common.state.illegal_transition', ['bankFileRequest', 'provider', value], message);
 }

@@ -28,6 +28,7 @@ ENCRYPTION_KEY: [api, loops, worker]
 SMTP_URL: [worker]
 SFTP_PASSPHRASE: [loops]
 PGP_PASSPHRASE: [loops]
+EU_VOP_KEY_PASSPHRASE: [api]
 CONSOLE_CLIENT_SECRET: [console]
 {{- end }}
 
@@ -69,6 +70,17 @@ CONSOLE_CLIENT_SECRET: [console]
 {{- end }}
 {{- end }}
 {{- if eq $process "api" }}
+{{- with .root.Values.directoryTls }}
+{{- if .secretName }}
+{{- if .caKey }}
+- { name: EU_VOP_CA_FILE, value: /etc/directory-tls/{{ .caKey }} }
+{{- end }}
+{{- if .certificateKey }}
+- { name: EU_VOP_CERTIFICATE_FILE, value: /etc/directory-tls/{{ .certificateKey }} }
+- { name: EU_VOP_KEY_FILE, value: /etc/directory-tls/{{ .privateKeyKey }} }
+{{- end }}
+{{- end }}
+{{- end }}
 - { name: API_HOST, valueFrom: { fieldRef: { fieldPath: status.podIP } } }
 - { name: PORT, value: "3000" }
 - { name: API_LOOPS, value: "off" }

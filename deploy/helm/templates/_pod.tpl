@@ -22,6 +22,9 @@ volumeMounts:
 {{- if .root.Values.temporalTls.secretName }}
   - { name: temporal-tls, mountPath: /etc/temporal-tls, readOnly: true }
 {{- end }}
+{{- if and (eq .component "api") .root.Values.directoryTls.secretName }}
+  - { name: directory-tls, mountPath: /etc/directory-tls, readOnly: true }
+{{- end }}
 {{- if eq .component "loops" }}
 {{- if .root.Values.bankFiles.keysSecret }}
   - { name: bank-keys, mountPath: /etc/bank-keys, readOnly: true }
@@ -74,6 +77,10 @@ volumes:
 {{- if .root.Values.temporalTls.secretName }}
   - name: temporal-tls
     secret: { secretName: {{ .root.Values.temporalTls.secretName }}, defaultMode: 0440 }
+{{- end }}
+{{- if and (or (eq .component "api") .checksApi) .root.Values.directoryTls.secretName }}
+  - name: directory-tls
+    secret: { secretName: {{ .root.Values.directoryTls.secretName }}, defaultMode: 0440 }
 {{- end }}
 {{- if eq .component "loops" }}
 {{- with .root.Values.bankFiles.keysSecret }}

@@ -1,9 +1,9 @@
 import { rejection } from '../../common/errors.ts';
 import type { BankFileRequestId } from '../../common/ids.ts';
 
-/** What may pay twice, or books money on the word of people, is asked for by one person and signed by another. */
+/** What may pay twice, books money or ends a restore on the word of people, is asked for by one person and signed by another. */
 
-export const REQUEST_KINDS = ['send-again', 'take-carried', 'release'] as const;
+export const REQUEST_KINDS = ['send-again', 'take-carried', 'release', 'close-restore'] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
 
 /** What a bank says of a held payment. */

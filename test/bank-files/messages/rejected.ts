@@ -1,8 +1,8 @@
-import { readBankMessage } from '../../../activities/bank-files/read-bank-message.ts';
 import type { PaymentInstruction } from '../../../domain/bank-files/instructions.ts';
 import { UnreadableMessage } from '../../../domain/bank-files/messages.ts';
 import { type ProfileRule, problemOf } from '../../../domain/bank-files/profile-rules.ts';
 import type { BankProfile } from '../../../domain/bank-files/profiles.ts';
+import { readAtOnce } from './read-at-once.ts';
 import { type RenderedReport, renderReport, renderStatusReport } from './rendered-messages.ts';
 
 /** What is rejected, as docs/reference/bank-messages.md shows it: files of banks, and payments that a bank's profile does not take. */
@@ -85,7 +85,7 @@ export function rejections(): readonly (readonly [string, string])[] {
 
 function rejectionOf(file: string): string {
   try {
-    readBankMessage(Buffer.from(file));
+    readAtOnce(Buffer.from(file));
   } catch (error) {
     if (error instanceof UnreadableMessage) return error.message;
     throw error;

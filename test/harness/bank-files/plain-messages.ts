@@ -1,7 +1,7 @@
 import { type BankMessage, UnreadableMessage } from '../../../domain/bank-files/messages.ts';
 
 /** The bank's messages as JSON, so that tests of the exchange depend on no reader of ISO 20022. Throws UnreadableMessage. */
-export function readPlainMessage(bytes: Uint8Array): BankMessage {
+export async function readPlainMessage(bytes: Uint8Array): Promise<BankMessage> {
   try {
     return reviveMessage(Buffer.from(bytes).toString());
   } catch {
