@@ -130,7 +130,7 @@ async function release(bankSays: BankWord, id: string | null): Promise<number> {
   const asked = { provider: FILES_BANK, transferIds: id === null ? null : [id], bankSays };
   const by = (actor: string) => ({ actor, requestId: null, reason: 'a test' });
   const request = await database.transaction((tx) => askToRelease(tx, asked, by('ada')));
-  const signed = await database.transaction((tx) => signRequest(tx, request, by('grace')));
+  const signed = await database.transaction((tx) => signRequest(tx, request, by('grace'), new Map()));
   await files.rounds(exchange);
   await incomingSteps(files.dependencies).goWoken(database.reader);
   return signed.done;
