@@ -99,8 +99,9 @@ const sign: Remedy = {
     consequencesOf,
   ),
   async act(context, _, initiator) {
-    const { asked, done } = await context.services.database.transaction((tx) =>
-      signRequest(tx, idOf(context), asking(initiator)),
+    const { database, configuration } = context.services;
+    const { asked, done } = await database.transaction((tx) =>
+      signRequest(tx, idOf(context), asking(initiator), configuration.fileExchanges),
     );
     return done === asked
       ? { state: 'done', text: `Signed: all ${done.toLocaleString('en-GB')} done.` }

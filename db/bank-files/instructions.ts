@@ -109,6 +109,19 @@ export interface DueInstruction extends Omit<NewInstruction, 'provider' | 'isRet
   readonly queuedAt: Date;
 }
 
+const END_UNWANTED = `
+  UPDATE bank_instructions SET state = 'rejected'
+  WHERE provider = $1 AND state = 'queued' AND held_reason IS NULL AND NOT CASE WHEN is_return
+    THEN EXISTS (SELECT FROM incoming_transfers WHERE id = transfer_id AND send_back_status = 'due')
+    ELSE EXISTS (SELECT FROM outgoing_transfers WHERE id = transfer_id AND status = 'processing') END
+  RETURNING transfer_id AS "transferId"`;
+
+/** What no transfer waits for any more, however it came to wait for a file, ends as rejected. Returns the transfers. */
+export async function endUnwantedInstructions(tx: Transaction, provider: string): Promise<string[]> {
+  const ended = await tx.statement<{ readonly transferId: string }>(END_UNWANTED, [provider]);
+  return ended.map(({ transferId }) => transferId);
+}
+
 const LOCK_QUEUED = `
   SELECT transfer_id AS "transferId", attempt, instruction_id AS "instructionId", payment_reference AS "paymentReference", account, scheme,
     currency, amount_minor AS "amountMinor", details, queued_at AS "queuedAt"

@@ -54,13 +54,16 @@ const STATED =
 const IS_STATED = `(archive_read_at < service_now() - interval '7 days' OR NOT EXISTS (SELECT ${STATED})
   OR EXISTS (SELECT ${STATED} AND stated.day >= (restore.began_at AT TIME ZONE 'UTC')::date))`;
 
+// A process of the release before, which begins another restore, leaves the instant at which the one before was closed.
+const IS_CLOSED = '(closed_at IS NOT NULL AND closed_at >= began_at)';
+
 /**
  * As SQL: whether the bank may have a row of outgoing_transfers without our knowledge, as a restore is not caught up, or has it and it could not be
  * booked: a pending payment was never submitted.
  */
 export const MAY_BE_AT_BANK = `(outgoing_transfers.scope = 'external' AND outgoing_transfers.method = 'built-in' AND (
   EXISTS (SELECT FROM bank_restores restore WHERE restore.provider = outgoing_transfers.provider
-    AND restore.closed_at IS NULL AND NOT ${IS_LATER} AND NOT (${IS_CAUGHT_UP} AND ${IS_STATED}))
+    AND NOT ${IS_CLOSED} AND NOT ${IS_LATER} AND NOT (${IS_CAUGHT_UP} AND ${IS_STATED}))
   OR (outgoing_transfers.status = 'pending' AND EXISTS (
     SELECT FROM bank_instructions told WHERE told.transfer_id = outgoing_transfers.id AND told.state <> 'rejected'))))`;
 
@@ -81,20 +84,21 @@ export interface BankRestore {
 }
 
 const RESTORES = `
-  SELECT provider, began_at AS "beganAt", archive_read_at AS "archiveReadAt", closed_at IS NOT NULL AS "isClosed",
+  SELECT provider, began_at AS "beganAt", archive_read_at AS "archiveReadAt", ${IS_CLOSED} AS "isClosed",
     (SELECT count(*)::integer ${OF_BANK} ${IS_FETCHED}) AS "untakenFiles",
     (SELECT count(*)::integer ${OF_BANK} ((${IS_ASIDE}) OR ${IS_OF_LOST})) AS "unreadFiles", ${IS_CAUGHT_UP} AS "isCaughtUp",
     (SELECT count(*)::integer FROM bank_instructions held
       WHERE held.provider = restore.provider AND state = 'queued' AND held_reason = '${RESTORED}') AS "heldPayments",
     (SELECT count(*)::integer FROM bank_files file
-      WHERE file.provider = restore.provider AND direction = 'out' AND state = 'set-aside' AND reason = '${RESTORED}') AS "heldFiles"
+      WHERE file.provider = restore.provider AND direction = 'out' AND state = 'set-aside' AND reason = '${RESTORED}'
+        AND settled_at IS NULL) AS "heldFiles"
   FROM bank_restores restore WHERE $1::text IS NULL OR provider = $1 ORDER BY provider`;
 
-/** The banks at which a restore still holds something, or whose archive is still to be read, unless people have closed it. */
+/** The banks at which a restore still holds something, or whose archive is still to be read and of which people have not closed it. */
 export async function listBankRestores(reader: Reader): Promise<BankRestore[]> {
   const all = await reader.statement<BankRestore>(RESTORES, [null]);
   return all.filter(
-    ({ isClosed, isCaughtUp, heldPayments, heldFiles }) => !isClosed && (!isCaughtUp || heldPayments + heldFiles > 0),
+    ({ isClosed, isCaughtUp, heldPayments, heldFiles }) => heldPayments + heldFiles > 0 || !(isClosed || isCaughtUp),
   );
 }
 
@@ -117,8 +121,14 @@ export async function noteArchiveRead(
 
 const IS_EXCHANGED = 'SELECT FROM bank_file_leases WHERE provider = $1 AND held_until > clock_timestamp()';
 
-/** Of a bank with which no process exchanges files: what it has told would be read. */
-export async function requireClosable(tx: Transaction, provider: string): Promise<void> {
+/** The banks of this process's configuration that exchange files, by their codes. */
+export type FileExchanges = ReadonlyMap<string, unknown>;
+
+/** Of a bank with which no process exchanges files, nor will: what it has told would be read. */
+export async function requireClosable(tx: Transaction, provider: string, exchanges: FileExchanges): Promise<void> {
+  if (exchanges.has(provider)) {
+    throw unfit(provider, `${provider} exchanges files in this configuration: its files end the restore.`);
+  }
   const restore = await findBankRestore(tx, provider);
   if (restore === null || restore.isClosed) throw unfit(provider, `No restore is open at ${provider}.`);
   const exchanged = await tx.statement(IS_EXCHANGED, [provider]);
@@ -132,11 +142,16 @@ export function unfit(provider: string, message: string) {
 }
 
 const CLOSE = `
-  UPDATE bank_restores SET closed_at = service_now() WHERE provider = $1 AND closed_at IS NULL RETURNING since`;
+  UPDATE bank_restores SET closed_at = service_now() WHERE provider = $1 AND NOT ${IS_CLOSED} RETURNING since`;
 
 /** What it holds stays held, and what is submitted of before it is held as well. */
-export async function closeRestore(tx: Transaction, provider: string, initiator: Initiator): Promise<void> {
-  await requireClosable(tx, provider);
+export async function closeRestore(
+  tx: Transaction,
+  provider: string,
+  initiator: Initiator,
+  exchanges: FileExchanges,
+): Promise<void> {
+  await requireClosable(tx, provider, exchanges);
   for (const { since } of await tx.statement<{ readonly since: Date }>(CLOSE, [provider])) {
     const resourceId = since.toISOString();
     appendAuditEntry(tx, { resource: 'restore', resourceId, action: 'closed', after: { provider }, initiator });

@@ -12,11 +12,13 @@ import type { Configuration } from '../../config/configuration.ts';
 import { readBankFilesAttention } from '../../db/bank-files/attention.ts';
 import { holdQueued } from '../../db/bank-files/holds.ts';
 import { holdForRestore, listBankRestores } from '../../db/bank-files/restores.ts';
+import { endAfterRestore } from '../../db/outgoing-transfers/operator-commands.ts';
 import { RESTORED, TOLD_BEFORE } from '../../domain/bank-files/exchange/holds.ts';
 import { type BookedEntry, UnreadableMessage } from '../../domain/bank-files/messages.ts';
+import { asId } from '../../domain/common/ids.ts';
 import { paymentReferenceOf } from '../../domain/common/payment-references.ts';
 import type { Json } from '../harness/api.ts';
-import { auditOf } from '../harness/audit.ts';
+import { auditOf, TESTER } from '../harness/audit.ts';
 import { FILES_BANK, type FilesWorld, filesWorld } from '../harness/bank-files/files-world.ts';
 import { accountReport, creditOf, debitOf, statusOf, statusReport } from '../harness/bank-files/scripted-bank.ts';
 
@@ -511,6 +513,21 @@ describe('held payments', () => {
     expect((await ask('paid', `--payment=${id}`)).shown.rejected).toContain('is not held');
   });
 
+  test('end as rejected after a round that broke off when their money was given back, whatever the bank tells then', async () => {
+    const id = await restored();
+    await release(id, 'rejected');
+    const asBefore = `state = 'queued', held_reason = '${RESTORED}', bank_says = 'rejected', reasons = '{}'`;
+    await files.rows(`UPDATE bank_instructions SET ${asBefore} WHERE transfer_id = '${id}'`);
+    const paymentReference = paymentReferenceOf(id);
+    const typed = { id: null, paymentReference, amountMinor: 1_000n, batchId: 'OTHER2', file: {} } as never;
+    files.bank.say(statusOf(typed, 'ACSP'));
+    await files.rounds(exchange);
+    expect(await latest(id)).toEqual({ state: 'rejected', held_reason: null });
+    expect(await statusNow(id)).toBe('failed');
+    expect(await gained()).toBe(0);
+    expect(await actionsOf(id)).not.toContain('hold-kept');
+  });
+
   test.each<[string, string, (sent: Sent) => Partial<BookedEntry>]>([
     ['completes them', 'completed', () => ({})],
     ['is of another amount', 'processing', () => ({ amountMinor: 999n })],
@@ -629,6 +646,10 @@ describe('a restore at a bank that is no longer configured', () => {
     const body = { workflow: { code: 'client.direct' }, data: { outgoingTransfer: { status: 'cancelled' } } };
     return (await files.api.call('PATCH', `/outgoing-transfers/${id}`, body)).status;
   };
+  const failAfterRestore = (id: string) =>
+    files.api.database.transaction((tx) =>
+      endAfterRestore(tx, { id: asId(id), since: new Date(0), neverPaid: true }, configuration, TESTER),
+    );
   const close = (actor: string) => run(actor, 'close-restore', `--bank=${FILES_BANK}`, WHY);
   let configured: Configuration;
 
@@ -648,7 +669,7 @@ describe('a restore at a bank that is no longer configured', () => {
     const { id } = (await files.api.call('POST', '/outgoing-transfers', body)).body.data.outgoingTransfer;
     const held = await files.pay(account.id, 11);
     await restoredAt('2027-06-02T00:00:00Z');
-    await expect(close('ada')).rejects.toThrow('exchanges files in this configuration');
+    expect((await close('ada')).shown.rejected).toContain('exchanges files in this configuration');
     expect((await open()).join()).not.toContain('close-restore');
     configuration = { ...configured, fileExchanges: new Map() };
     expect((await open()).join()).toContain(
@@ -657,8 +678,15 @@ describe('a restore at a bank that is no longer configured', () => {
     const { requestId } = (await close('ada')).shown;
     expect((await run('ada', 'sign', requestId, WHY)).shown.rejected).toContain('another person must sign');
     expect([await open(), await cancel(id)]).toMatchObject([{ length: 1 }, 409]);
+    configuration = configured;
+    expect((await run('bob', 'sign', requestId, WHY)).shown.rejected).toContain(
+      'exchanges files in this configuration',
+    );
+    configuration = { ...configured, fileExchanges: new Map() };
     expect((await run('bob', 'sign', requestId, WHY)).shown).toMatchObject({ result: 'signed', asked: 1, done: 1 });
-    expect(await open()).toEqual([]);
+    expect(await open()).toEqual([
+      expect.stringMatching(/1 payments, .*; its restore is closed: what is held waits until it is configured/),
+    ]);
     expect(await cancel(id)).toBe(200);
     expect(await actionsOf('2027-06-02T00:00:00.000Z')).toContain('closed');
     // Whether it is at the bank is still not known.
@@ -666,10 +694,46 @@ describe('a restore at a bank that is no longer configured', () => {
       { held_reason: RESTORED },
     ]);
     expect((await close('ada')).shown.rejected).toContain('No restore is open');
+    await files.rows(
+      `UPDATE bank_instructions SET state = 'received', held_reason = NULL WHERE transfer_id = '${held}'`,
+    );
+    await files.rows(
+      `UPDATE bank_files SET settled_at = service_now() WHERE state = 'set-aside' AND direction = 'out'`,
+    );
     await restoredAt('2027-06-02T00:00:00Z');
     expect(await open()).toEqual([]);
+    // As a process of the release before begins a restore, which does not know of a closed one.
+    await files.rows("UPDATE bank_restores SET began_at = closed_at + interval '1 second'");
+    expect(await open()).toEqual([expect.stringContaining('close-restore')]);
     await restoredAt('2027-06-03T00:00:00Z');
     expect(await open()).toHaveLength(1);
+  });
+
+  test('lets no file carry what has ended since: not with the word that the bank has none of it', async () => {
+    const [ended, waiting] = [await files.pay(account.id, 10), await files.pay(account.id, 10)];
+    await restoredAt('2027-06-05T00:00:00Z');
+    await files.rows('UPDATE bank_restores SET closed_at = service_now()');
+    await failAfterRestore(ended);
+    expect([await statusNow(ended), await gained()]).toEqual(['failed', -10]);
+    await files.rows('UPDATE bank_restores SET archive_read_at = service_now()');
+    const named = [`--payment=${ended}`, `--payment=${waiting}`];
+    const asked = await run('ada', 'release', `--bank=${FILES_BANK}`, '--says=not-received', ...named, WHY);
+    expect((await run('bob', 'sign', asked.shown.requestId, WHY)).shown).toMatchObject({ done: 2 });
+    await files.rounds(exchange);
+    expect([timesArrived(ended), timesArrived(waiting)]).toEqual([0, 1]);
+    expect(await files.rows(`SELECT state FROM bank_instructions WHERE transfer_id = '${ended}'`)).toEqual([
+      { state: 'rejected' },
+    ]);
+  });
+
+  test('lets no file be sent again with what has ended since', async () => {
+    const id = await undelivered();
+    await restoredAt('2027-06-06T00:00:00Z');
+    await files.rows('UPDATE bank_restores SET closed_at = service_now(), archive_read_at = service_now()');
+    await failAfterRestore(id);
+    const { id: fileId } = await fileOf(id);
+    const { shown } = await run('ada', 'mark-undelivered', fileId, WHY);
+    expect(shown.rejected).toContain('has ended, and its money is free');
   });
 
   test('is not closed while a process exchanges files with the bank, nor signed then', async () => {

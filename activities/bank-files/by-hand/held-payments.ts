@@ -1,4 +1,10 @@
-import { auditVoided, endHeld, keepHeld, listPaymentsToEnd, type ToEnd } from '../../../db/bank-files/by-hand/held.ts';
+import {
+  auditToldOtherwise,
+  endHeld,
+  keepHeld,
+  listPaymentsToEnd,
+  type ToEnd,
+} from '../../../db/bank-files/by-hand/held.ts';
 import { findUnread } from '../../../db/bank-files/by-hand/unread-files.ts';
 import { readEventOutcome } from '../../../db/bank-files/entries.ts';
 import { readClock } from '../../../db/common/clock.ts';
@@ -34,7 +40,7 @@ export async function endRejectedPayments(services: BankServices, read: () => Pr
   }
   await read();
   for (const held of said) {
-    if (!(await database.transaction((tx) => auditVoided(tx, held)))) continue;
+    if (!(await database.transaction((tx) => auditToldOtherwise(tx, held)))) continue;
     const { transferId } = held;
     logger.error({ provider: bank.provider, transferId }, 'the bank has told otherwise than people of a held payment');
   }

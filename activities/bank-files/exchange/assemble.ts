@@ -8,6 +8,7 @@ import {
   type Assigned,
   assignInstructions,
   type DueInstruction,
+  endUnwantedInstructions,
   lockQueuedInstructions,
   type PayingAccount,
 } from '../../../db/bank-files/instructions.ts';
@@ -38,6 +39,8 @@ export async function assembleFiles({ database, configuration, logger, bank }: B
   const { provider, profile, settings } = bank;
   return database.transaction(
     async (tx) => {
+      for (const transferId of await endUnwantedInstructions(tx, provider))
+        logger.error({ provider, transferId }, 'no file takes a payment whose transfer has ended');
       const queued = await lockQueuedInstructions(tx, provider, INSTRUCTIONS_AT_ONCE);
       const cancellations = await lockQueuedCancellations(tx, provider, CANCELLATIONS_AT_ONCE);
       const now = await readClock(tx);

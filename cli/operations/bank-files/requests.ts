@@ -64,10 +64,7 @@ export async function closeRestoreByWord(request: Request): Promise<0> {
   const { database, options, settings, show } = request;
   const initiator = reasoned(request);
   const { bank = '' } = options;
-  if (settings.fileExchanges.has(bank)) {
-    throw new ActionableError(`${bank} exchanges files in this configuration: its files end the restore.`);
-  }
-  const requestId = await database.transaction((tx) => askToCloseRestore(tx, bank, initiator));
+  const requestId = await database.transaction((tx) => askToCloseRestore(tx, bank, initiator, settings.fileExchanges));
   const text = `Nothing waits any more for what ${bank} tells, and what is held there stays held, when another person signs within 24 hours: ${operate(`bank-files sign ${requestId} --reason TEXT`)}`;
   show({ requestId, result: 'asked' }, text);
   return 0;
@@ -118,7 +115,7 @@ function requestId({ operands }: Request): BankFileRequestId {
 
 /** `sign REQUEST --reason TEXT`: the second signature, which does what was asked for. */
 export async function signNow(request: Request): Promise<0 | 1> {
-  const { database, show } = request;
+  const { database, settings, show } = request;
   // In a container one person may be any of these.
   if (request.initiator.actor.startsWith('uid ')) {
     throw new ActionableError(
@@ -127,7 +124,7 @@ export async function signNow(request: Request): Promise<0 | 1> {
   }
   const id = requestId(request);
   const initiator = reasoned(request);
-  const { asked, done } = await database.transaction((tx) => signRequest(tx, id, initiator));
+  const { asked, done } = await database.transaction((tx) => signRequest(tx, id, initiator, settings.fileExchanges));
   const left = asked - done;
   const more = left === 0 ? '' : ` ${left} had moved on since, and are left as they are.`;
   show({ id, result: 'signed', asked, done }, `Signed: ${done} of ${asked} done.${more}`);

@@ -7,11 +7,12 @@ type Exchanges = Pick<Configuration, 'fileExchanges'>;
 
 /** What a restore holds at a bank that takes files, in one line. */
 export function heldInWords(restore: BankRestore, { fileExchanges }: Exchanges): string {
-  const { provider, heldPayments, heldFiles, isCaughtUp } = restore;
+  const { provider, heldPayments, heldFiles, isCaughtUp, isClosed } = restore;
   const told = isCaughtUp ? 'all that it has told is known' : `release nothing yet: ${leftInWords(restore)}`;
-  const next = fileExchanges.has(provider)
-    ? told
+  const unconfigured = isClosed
+    ? 'its restore is closed: what is held waits until it is configured again, and its archive is read'
     : `it is no longer configured: ask it what it has, then ${operate(`bank-files close-restore --bank ${provider} --reason TEXT`)}`;
+  const next = fileExchanges.has(provider) ? told : unconfigured;
   return `held at ${provider} since the restore: ${heldPayments} payments, ${heldFiles} files, and each older payment that is submitted; ${next}.`;
 }
 

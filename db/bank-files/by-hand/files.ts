@@ -28,7 +28,9 @@ const STANDING = `
     NOT EXISTS (SELECT FROM bank_instructions within WHERE within.file_id = file.id)
       AND NOT EXISTS (SELECT FROM bank_cancellations within WHERE within.file_id = file.id) AS "isEmpty",
     EXISTS (SELECT FROM bank_instructions open WHERE open.file_id = file.id AND open.delivered_at IS NULL
-      AND open.state NOT IN ('completed', 'rejected', 'failed')) AS "hasOpenPayments"
+      AND open.state NOT IN ('completed', 'rejected', 'failed')) AS "hasOpenPayments",
+    EXISTS (SELECT FROM bank_instructions within JOIN outgoing_transfers ended ON ended.id = within.transfer_id
+      WHERE within.file_id = file.id AND ended.status IN ('cancelled', 'failed')) AS "hasEndedPayments"
   FROM bank_files file WHERE file.id = $1::uuid`;
 const LOCK = 'SELECT 1 FROM bank_files WHERE id = $1::uuid FOR UPDATE';
 

@@ -193,14 +193,15 @@ export async function keepHeld(tx: Transaction, held: ToEnd): Promise<void> {
   auditKept(tx, held);
 }
 
-const VOIDED = `
-  SELECT 1 FROM bank_instructions WHERE transfer_id = $1::uuid AND attempt = $2 AND held_reason IS NOT NULL AND bank_says IS DISTINCT FROM $3`;
+const TOLD_OTHERWISE = `
+  SELECT 1 FROM bank_instructions WHERE transfer_id = $1::uuid AND attempt = $2
+    AND CASE WHEN held_reason IS NULL THEN state <> 'rejected' ELSE bank_says IS DISTINCT FROM 'rejected' END`;
 
-/** Whether what people have said of it is void by now, of which an audit entry tells; false if it stands, or the payment is not held any more. */
-export async function auditVoided(tx: Transaction, held: ToEnd): Promise<boolean> {
-  const isVoided = (await tx.statement(VOIDED, [held.transferId, held.attempt, held.bankSays])).length > 0;
-  if (isVoided) auditKept(tx, held);
-  return isVoided;
+/** Whether the bank has told otherwise since people said that it had rejected the payment, of which an audit entry tells. */
+export async function auditToldOtherwise(tx: Transaction, held: ToEnd): Promise<boolean> {
+  const isTold = (await tx.statement(TOLD_OTHERWISE, [held.transferId, held.attempt])).length > 0;
+  if (isTold) auditKept(tx, held);
+  return isTold;
 }
 
 function auditKept(tx: Transaction, held: ToEnd): void {

@@ -18,7 +18,7 @@ import type { BankFileId, BankFileRequestId } from '../../../domain/common/ids.t
 import { auditorOf, type Initiator } from '../../common/audit-entries.ts';
 import { newId } from '../../common/ids.ts';
 import type { Reader, Transaction } from '../../query/database.ts';
-import { closeRestore, requireClosable } from '../restores.ts';
+import { closeRestore, type FileExchanges, requireClosable } from '../restores.ts';
 import { storeCarriedFile } from './carried.ts';
 import { auditFile, lockStanding, moved } from './files.ts';
 import { type HeldPayment, lockHeldPayments, releaseHeld } from './held.ts';
@@ -176,8 +176,9 @@ export async function askToCloseRestore(
   tx: Transaction,
   provider: string,
   initiator: Asking,
+  exchanges: FileExchanges,
 ): Promise<BankFileRequestId> {
-  await requireClosable(tx, provider);
+  await requireClosable(tx, provider, exchanges);
   return ask(tx, { kind: 'close-restore', provider, file: null, bankSays: null, payments: [] }, initiator);
 }
 
@@ -196,13 +197,21 @@ export interface Signed {
 const REAL_NOW = 'SELECT clock_timestamp() AS now';
 
 /** Signs a request, and does what was asked for in the same transaction. */
-export async function signRequest(tx: Transaction, id: BankFileRequestId, initiator: Asking): Promise<Signed> {
+export async function signRequest(
+  tx: Transaction,
+  id: BankFileRequestId,
+  initiator: Asking,
+  exchanges: FileExchanges,
+): Promise<Signed> {
   const request = await lockRequest(tx, id);
   const [clock] = await tx.statement<{ now: Date }>(REAL_NOW, []);
   if (clock === undefined) throw new Error('a clock returned no row');
   const { now } = clock;
   requireSignature(request, initiator, now);
-  const counts = await carryOut(tx, request, initiator, now);
+  const counts =
+    request.kind === 'close-restore'
+      ? await closed(tx, request, initiator, exchanges)
+      : await carryOut(tx, request, initiator, now);
   await decide(tx, request, 'signed', initiator);
   return { request, ...counts };
 }
@@ -241,6 +250,16 @@ const NOT_DELIVERED = `
   WHERE file_id = $1::uuid AND state IN ('assigned', 'delivered', 'released') AND heard_at IS NULL`;
 const TAKE = `UPDATE bank_files SET state = 'fetched' WHERE id = $1::uuid AND state = 'carried' RETURNING id`;
 
+async function closed(
+  tx: Transaction,
+  { provider }: BankFileRequest,
+  initiator: Asking,
+  exchanges: FileExchanges,
+): Promise<Pick<Signed, 'asked' | 'done'>> {
+  await closeRestore(tx, provider, initiator, exchanges);
+  return { asked: 1, done: 1 };
+}
+
 async function carryOut(
   tx: Transaction,
   request: BankFileRequest,
@@ -248,10 +267,6 @@ async function carryOut(
   now: Date,
 ): Promise<Pick<Signed, 'asked' | 'done'>> {
   const { fileId: id, kind, provider, bankSays } = request;
-  if (kind === 'close-restore') {
-    await closeRestore(tx, provider, initiator);
-    return { asked: 1, done: 1 };
-  }
   if (kind === 'send-again' || (bankSays !== null && mayPayAgain(bankSays))) await requireAllRead(tx, provider);
   if (bankSays !== null) return releaseHeld(tx, request, bankSays, initiator);
   if (id === null) throw new Error(`request ${request.id} is about no file`);

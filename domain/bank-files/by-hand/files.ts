@@ -35,6 +35,8 @@ export interface FileStanding {
   readonly isEmpty: boolean;
   /** Some of its payments are not at the bank, or not provably. */
   readonly hasOpenPayments: boolean;
+  /** Some of its payments have ended without the bank, as people may end them after a restore: their money is free. */
+  readonly hasEndedPayments: boolean;
 }
 
 /** A state in words. */
@@ -119,6 +121,7 @@ export function requireSendable(file: FileStanding): void {
   if (file.isHeardOf) {
     throw unfit(file, 'built', 'The bank has told something of its payments: it has arrived.');
   }
+  if (file.hasEndedPayments) throw unfit(file, 'built', 'A payment in it has ended, and its money is free.');
   if (file.isEmpty) throw unfit(file, 'built', 'Another file carries what was in it.');
   if (file.state === 'delivering') throw unfit(file, 'built', 'Set it aside first: the service still looks for it.');
   if (file.state === 'built') throw cannot(file, 'sent again', 'built');

@@ -101,7 +101,7 @@ async function say(provider: string, id: string, bankSays: BankWord): Promise<vo
     askToRelease(tx, asked, { actor: 'ada', requestId: null, reason }),
   );
   const signed = await database.transaction((tx) =>
-    signRequest(tx, request, { actor: 'grace', requestId: null, reason }),
+    signRequest(tx, request, { actor: 'grace', requestId: null, reason }, new Map()),
   );
   expect(signed.done).toBe(1);
 }

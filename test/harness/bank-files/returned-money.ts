@@ -74,7 +74,7 @@ export function returnedMoney(
       const asked = { provider: FILES_BANK, transferIds: id === null ? null : [id], bankSays };
       const by = (actor: string) => ({ actor, requestId: null, reason: 'a test' });
       const request = await database.transaction((tx) => askToRelease(tx, asked, by('ada')));
-      const signed = await database.transaction((tx) => signRequest(tx, request, by('grace')));
+      const signed = await database.transaction((tx) => signRequest(tx, request, by('grace'), new Map()));
       await files.rounds(exchange);
       await incomingSteps(dependencies).goWoken(database.reader);
       return signed.done;
