@@ -516,11 +516,14 @@ describe('held payments', () => {
   test('end as rejected after a round that broke off when their money was given back, whatever the bank tells then', async () => {
     const id = await restored();
     await release(id, 'rejected');
+    const paymentReference = paymentReferenceOf(id);
+    const file = { messageId: 'OTHER2' };
+    const typed = { id: null, paymentReference, amountMinor: 1_000n, batchId: 'OTHER2', file } as never;
+    files.bank.say(statusOf(typed, 'ACSP'));
+    // The bank's file is only seen: it may still be written.
+    await exchange.round();
     const asBefore = `state = 'queued', held_reason = '${RESTORED}', bank_says = 'rejected', reasons = '{}'`;
     await files.rows(`UPDATE bank_instructions SET ${asBefore} WHERE transfer_id = '${id}'`);
-    const paymentReference = paymentReferenceOf(id);
-    const typed = { id: null, paymentReference, amountMinor: 1_000n, batchId: 'OTHER2', file: {} } as never;
-    files.bank.say(statusOf(typed, 'ACSP'));
     await files.rounds(exchange);
     expect(await latest(id)).toEqual({ state: 'rejected', held_reason: null });
     expect(await statusNow(id)).toBe('failed');
