@@ -205,11 +205,9 @@ describe('a delivery', () => {
     await sequence(database);
     await drains.drain();
     expect(receiver.received).toHaveLength(2);
-    expect((await all()).map((one) => [one.status, one.attempts[0]?.error])).toEqual([
-      ['pending', 'event_unreadable'],
-      ['succeeded', null],
-      ['succeeded', null],
-    ]);
+    // Events of two resources within a millisecond have no order.
+    const outcomes = (await all()).map(({ status, attempts }) => `${status}: ${attempts[0]?.error}`);
+    expect(outcomes.sort()).toEqual(['pending: event_unreadable', 'succeeded: null', 'succeeded: null']);
   });
 
   test('waits as long as Retry-After asks', async () => {
