@@ -3,6 +3,7 @@ import { type BankMessage, UnreadableMessage } from '../../domain/bank-files/mes
 import { schemaProblems } from '../../test/bank-files/messages/iso-schemas.ts';
 import { readAtOnce } from '../../test/bank-files/messages/read-at-once.ts';
 import {
+  NO_DETAIL,
   type RenderedDetail,
   type RenderedEntry,
   type RenderedReport,
@@ -34,18 +35,6 @@ function rejection(content: string | Uint8Array): string {
   return 'read';
 }
 
-const NO_DETAIL: RenderedDetail = {
-  reference: null,
-  instructionId: null,
-  paymentReference: null,
-  amountMinor: 0n,
-  returnReason: null,
-  debtorName: null,
-  debtorIban: null,
-  debtorBic: null,
-  creditorIban: null,
-  remittanceText: null,
-};
 const INCOMING: RenderedDetail = {
   ...NO_DETAIL,
   reference: 'D-1',

@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ProviderUnavailable } from '../../activities/providers/port.ts';
 import type { PaymentRequest } from '../../activities/providers/ports/payment-port.ts';
 import { createSandboxBank } from '../../activities/providers/sandbox-bank.ts';
-import { paymentReferenceOf } from '../../domain/common/payment-references.ts';
 import {
   type CallbackReceiver,
   eventually,
@@ -13,6 +11,7 @@ import {
   startSandbox,
   temporaryDirectory,
 } from '../harness/servers/sandbox.ts';
+import { payment as paymentRequest } from './conformance/sandbox-payments.ts';
 
 let directory: ReturnType<typeof temporaryDirectory>;
 let receiver: CallbackReceiver;
@@ -34,23 +33,6 @@ afterEach(async () => {
 async function start(): Promise<void> {
   sandbox = await startSandbox({ directory: directory.path, callbackUrl: receiver.url });
   bank = createSandboxBank({ url: sandbox.url, secret: SANDBOX_SECRET });
-}
-
-function paymentOf(amountMinor: bigint): PaymentRequest {
-  const identifiers = { country: 'GB', iban: null, routingCodes: { 'sort-code': '040075' } };
-  const ourReference = randomUUID();
-  return {
-    ourReference,
-    paymentReference: paymentReferenceOf(ourReference),
-    attempt: 1,
-    amountMinor,
-    currency: 'GBP',
-    scheme: 'faster-payments',
-    debtor: { ...identifiers, accountId: randomUUID(), name: 'Payer', accountNumber: '12345678' },
-    creditor: { ...identifiers, name: 'Payee', accountNumber: '87654321' },
-    remittanceText: 'x',
-    attributes: {},
-  };
 }
 
 async function get<Body>(path: string): Promise<Body> {
@@ -88,7 +70,7 @@ test('killed under load and started again, it knows every payment that it has an
     let killed = false;
     const payers = Array.from({ length: 8 }, async () => {
       while (!killed) {
-        const payment = paymentOf(1_000n);
+        const payment = paymentRequest(1_000n);
         try {
           const answer = await bank.submitPayment(payment, {});
           if (answer.outcome !== 'completed') throw new Error(`a plain payment is ${answer.outcome}`);
@@ -124,7 +106,7 @@ test('killed under load and started again, it knows every payment that it has an
 test('undelivered callbacks and pending actions survive a kill', async () => {
   receiver.status = 500;
   const paidIn = await payIn('12.34');
-  const returned = paymentOf(5_003n);
+  const returned = paymentRequest(5_003n);
   await bank.submitPayment(returned, {});
   await eventually('a rejected callback', () => receiver.received[0]);
   await sandbox.kill();
@@ -150,7 +132,7 @@ test('payments with every outcome are shown after a kill as before it', async ()
   const payments = await Promise.all(
     // Plain, failed, open, tried again, its recall rejected.
     [5_050n, 5_002n, 5_010n, 5_011n, 5_014n, 5_050n].map(async (amountMinor) => {
-      const payment = paymentOf(amountMinor);
+      const payment = paymentRequest(amountMinor);
       await bank.submitPayment(payment, {});
       return payment.ourReference;
     }),
@@ -189,7 +171,7 @@ test('a callback is sent again with the same id until it is taken', async () => 
 });
 
 test('faults: away, cut after the effect, held and released callbacks', async () => {
-  const payment = paymentOf(2_000n);
+  const payment = paymentRequest(2_000n);
   await faults({ errorRate: 1 });
   await expect(bank.submitPayment(payment, {})).rejects.toMatchObject({ reason: 'status 503' });
   await faults({ errorRate: 0 });
@@ -207,7 +189,7 @@ test('faults: away, cut after the effect, held and released callbacks', async ()
   await faults({ latencyMs: 0, callbacks: 'held' });
   await payIn('1');
   await payIn('2');
-  await bank.submitPayment(paymentOf(2_100n), {});
+  await bank.submitPayment(paymentRequest(2_100n), {});
   expect(await get('/callbacks')).toEqual({ pending: 2 });
   expect(receiver.received).toEqual([]);
   await faults({ callbacks: 'shuffled' });
@@ -217,7 +199,7 @@ test('faults: away, cut after the effect, held and released callbacks', async ()
 });
 
 test('SIGTERM ends it in order, with status 0, also while a caller waits for a late answer', async () => {
-  const late = bank.submitPayment(paymentOf(1_007n), {}).catch((error: unknown) => error);
+  const late = bank.submitPayment(paymentRequest(1_007n), {}).catch((error: unknown) => error);
   await eventually('the payment', async () => ((await wholeStatement()).length === 1 ? true : undefined));
   expect(await sandbox.stop()).toBe(0);
   expect(await late).toBeInstanceOf(ProviderUnavailable);

@@ -1,5 +1,5 @@
 import {
-  auditToldOtherwise,
+  auditReportedOtherwise,
   endHeld,
   keepHeld,
   listPaymentsToEnd,
@@ -28,7 +28,7 @@ export async function endPaidPayments(services: BankServices): Promise<void> {
 }
 
 /**
- * Ends held payments that the bank has rejected by the word of two people, unless what it has told by now says otherwise, or cannot be read.
+ * Ends held payments that two people have signed as rejected, unless a file of the bank reports otherwise by now, or cannot be read.
  * `read` reads it. One whose money a round that broke off has given back is ended first: what is read would find it still held.
  */
 export async function endRejectedPayments(services: BankServices, read: () => Promise<unknown>): Promise<void> {
@@ -40,9 +40,12 @@ export async function endRejectedPayments(services: BankServices, read: () => Pr
   }
   await read();
   for (const held of said) {
-    if (!(await database.transaction((tx) => auditToldOtherwise(tx, held)))) continue;
+    if (!(await database.transaction((tx) => auditReportedOtherwise(tx, held)))) continue;
     const { transferId } = held;
-    logger.error({ provider: bank.provider, transferId }, 'the bank has told otherwise than people of a held payment');
+    logger.error(
+      { provider: bank.provider, transferId },
+      'the bank reports otherwise than the people who signed a held payment as rejected',
+    );
   }
   if ((await findUnread(database.reader, bank.provider)) === null) {
     await end(services, await listToEnd(services, 'rejected'));

@@ -128,14 +128,14 @@ async function payerOf(
   const accounts = accountsIn(ofCurrency, currency);
   if (credit === null && accounts.length > 1 && (await isBeingStored(tx, provider, key)))
     throw new ProviderUnavailable(provider, 'its credit is not stored yet');
-  const told = credit?.account ?? null;
-  const numbers = told === null ? [receiver.iban, receiver.accountNumber] : [told];
+  const booked = credit?.account ?? null;
+  const numbers = booked === null ? [receiver.iban, receiver.accountNumber] : [booked];
   const isNamed = (offer: ProviderOffer) =>
     numbers.some((number) => number !== null && isPooledAccount({ offers: [offer] }, number));
   const named = [ofCurrency, configured.offers].map((offers) => accountsIn(offers.filter(isNamed), currency));
   const [account, ...others] = named.find(({ length }) => length > 0) ?? [];
   if (account !== undefined) return { account, isCertain: others.length === 0 };
-  return { account: accounts[0], isCertain: told === null && accounts.length === 1 };
+  return { account: accounts[0], isCertain: booked === null && accounts.length === 1 };
 }
 
 /** Its event has come from a file that has still to be taken to its end. */

@@ -193,15 +193,15 @@ export async function keepHeld(tx: Transaction, held: ToEnd): Promise<void> {
   auditKept(tx, held);
 }
 
-const TOLD_OTHERWISE = `
+const REPORTED_OTHERWISE = `
   SELECT 1 FROM bank_instructions WHERE transfer_id = $1::uuid AND attempt = $2
     AND CASE WHEN held_reason IS NULL THEN state <> 'rejected' ELSE bank_says IS DISTINCT FROM 'rejected' END`;
 
-/** Whether the bank has told otherwise since people said that it had rejected the payment, of which an audit entry tells. */
-export async function auditToldOtherwise(tx: Transaction, held: ToEnd): Promise<boolean> {
-  const isTold = (await tx.statement(TOLD_OTHERWISE, [held.transferId, held.attempt])).length > 0;
-  if (isTold) auditKept(tx, held);
-  return isTold;
+/** Whether the bank has reported otherwise since people signed that it had rejected the payment; if so, an audit entry records it. */
+export async function auditReportedOtherwise(tx: Transaction, held: ToEnd): Promise<boolean> {
+  const isReported = (await tx.statement(REPORTED_OTHERWISE, [held.transferId, held.attempt])).length > 0;
+  if (isReported) auditKept(tx, held);
+  return isReported;
 }
 
 function auditKept(tx: Transaction, held: ToEnd): void {

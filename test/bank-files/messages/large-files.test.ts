@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readBankMessage } from '../../../activities/bank-files/read-bank-message.ts';
 import { type FilesWorld, filesWorld } from '../../harness/bank-files/files-world.ts';
-import { type RenderedEntry, renderReport } from './rendered-messages.ts';
+import { NO_DETAIL, type RenderedEntry, renderReport } from './rendered-messages.ts';
 
 let files: FilesWorld;
 
@@ -26,20 +26,7 @@ const pending = (at: number): RenderedEntry => ({
   status: 'PDNG',
   isReversal: false,
   batch: null,
-  details: [
-    {
-      reference: null,
-      instructionId: null,
-      paymentReference: null,
-      amountMinor: 100n,
-      returnReason: null,
-      debtorName: null,
-      debtorIban: null,
-      debtorBic: null,
-      creditorIban: null,
-      remittanceText: TEXT,
-    },
-  ],
+  details: [{ ...NO_DETAIL, amountMinor: 100n, remittanceText: TEXT }],
 });
 
 test('a process answers while it reads a large file of a bank, and applies what the file tells', async () => {

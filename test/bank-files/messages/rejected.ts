@@ -3,7 +3,7 @@ import { UnreadableMessage } from '../../../domain/bank-files/messages.ts';
 import { type ProfileRule, problemOf } from '../../../domain/bank-files/profile-rules.ts';
 import type { BankProfile } from '../../../domain/bank-files/profiles.ts';
 import { readAtOnce } from './read-at-once.ts';
-import { type RenderedReport, renderReport, renderStatusReport } from './rendered-messages.ts';
+import { NO_DETAIL, type RenderedReport, renderReport, renderStatusReport } from './rendered-messages.ts';
 
 /** What is rejected, as docs/reference/bank-messages.md shows it: files of banks, and payments that a bank's profile does not take. */
 const CREATED = new Date('2026-11-26T18:00:00Z');
@@ -17,20 +17,7 @@ const ENTRY = {
   status: 'BOOK' as const,
   isReversal: false,
   batch: { id: 'B', count: 1 },
-  details: [
-    {
-      reference: null,
-      instructionId: null,
-      paymentReference: null,
-      amountMinor: 100n,
-      returnReason: null,
-      debtorName: null,
-      debtorIban: null,
-      debtorBic: null,
-      creditorIban: null,
-      remittanceText: null,
-    },
-  ],
+  details: [{ ...NO_DETAIL, amountMinor: 100n }],
 };
 const REPORT: RenderedReport = {
   message: 'camt.053',

@@ -17,6 +17,20 @@ export interface RenderedDetail {
   readonly remittanceText: string | null;
 }
 
+/** A detail that says nothing. */
+export const NO_DETAIL: RenderedDetail = {
+  reference: null,
+  instructionId: null,
+  paymentReference: null,
+  amountMinor: 0n,
+  returnReason: null,
+  debtorName: null,
+  debtorIban: null,
+  debtorBic: null,
+  creditorIban: null,
+  remittanceText: null,
+};
+
 export interface RenderedEntry {
   readonly reference: string | null;
   readonly direction: 'debit' | 'credit';

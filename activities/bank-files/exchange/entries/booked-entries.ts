@@ -130,7 +130,7 @@ async function contradictKnown(
   return true;
 }
 
-/** What an entry is; `known`: what it is by what was told before. */
+/** What an entry is; `known`: what an earlier report of it has made of it. */
 async function foundIn(services: BankServices, entry: BookedEntry, of: Report, known: Found | null): Promise<Found> {
   const { bank, configuration } = services;
   const provider = configuration.providers.find(({ code }) => code === bank.provider);
